@@ -51,7 +51,8 @@ usage: python3 minigrad <command> [arguments]
   slides write the slides of a lesson, one HTML file that works offline: slides 05
   bench  time it beside torch, NumPy, jax and others, where they are installed;
          with --quick in about a minute
-  grade  grade a class, each submission in a box: grade SUBMISSIONS --out DIR
+  grade  grade a class, each submission in a box: grade SUBMISSIONS --out DIR;
+         or compare two concept tests: grade --concepts BEFORE AFTER
 
 The first run installs what the command needs: into the active virtual or conda
 environment (conda's base does not count), else into .venv in the clone.
@@ -348,6 +349,8 @@ def lay_out_workspace(environ: Mapping[str, str]) -> Path:
     for one in laid:
         if one.why == _workspace.UPDATED:
             say(f"Updated (you had not changed it): {one.path}")
+        elif one.why == _workspace.RENAMED:
+            say(f"New name, with all you did in it: {one.path}")
         elif one.why == _workspace.BESIDE:
             say(f"New version beside yours, which stays as it is: {one.path}")
     return workspace

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,15 +19,15 @@ from typing import Any
 SHIPPED = Path(".minigrad/shipped")
 PATTERNS = ("notebooks/*.ipynb", "exercises/*/*.ipynb")
 
-NEW, UPDATED, BESIDE = "new", "updated", "beside"
+NEW, UPDATED, BESIDE, RENAMED = "new", "updated", "beside", "renamed"
 
 
 @dataclass(frozen=True)
 class Laid:
     """One notebook that was written: its path in the workspace, and why.
 
-    ``why`` is NEW, UPDATED (the learner had not changed the old one) or BESIDE (they
-    had; ``path`` is the new file's, next to theirs).
+    ``why`` is NEW, UPDATED (the learner had not changed the old one), BESIDE (they had;
+    ``path`` is the new file's, next to theirs) or RENAMED (with all that is theirs).
     """
 
     path: Path
@@ -56,10 +57,71 @@ def lay_out(root: Path, workspace: Path) -> list[Laid]:
     laid = []
     for pattern in PATTERNS:
         for source in sorted(root.glob(pattern)):
-            one = lay_one(source.read_bytes(), workspace, source.relative_to(root))
+            name = source.relative_to(root)
+            if rename(workspace, name):
+                laid.append(Laid(name, RENAMED))
+            one = lay_one(source.read_bytes(), workspace, name)
             if one is not None:
                 laid.append(one)
     return laid
+
+
+def former(name: Path) -> Path | None:
+    """What exercises were called before they had names of their own; None for others.
+
+    >>> former(Path("exercises/05_x/05_exercises.ipynb")).as_posix()
+    'exercises/05_x/05_x.ipynb'
+    """
+    if not re.fullmatch(r"\d\d_exercises\.ipynb", name.name):
+        return None
+    return name.with_name(f"{name.parent.name}.ipynb")
+
+
+def rename(workspace: Path, name: Path) -> bool:
+    """Give exercises their new name, with what the learner did; whether it was done.
+
+    A note stays at the old name: a lesson that the learner has changed links to it.
+    """
+    old = former(name)
+    before = read(workspace / SHIPPED / old) if old else None
+    if old is None or before is None:
+        return False
+    moved = not (workspace / name).exists() and move(workspace / old, workspace / name)
+    if not (workspace / old).exists():
+        write_whole(note_to(name.name), workspace / old)
+    if not (workspace / SHIPPED / name).exists():
+        write_whole(before, workspace / SHIPPED / name)
+    (workspace / SHIPPED / old).unlink(missing_ok=True)
+    return moved
+
+
+def move(source: Path, target: Path) -> bool:
+    """Move a file to a free name: aside first, so that only one of two can do it."""
+    aside = source.with_name(f".{source.name}.{os.getpid()}.moving")
+    try:
+        source.replace(aside)
+    except FileNotFoundError:
+        return False
+    if aside.read_bytes() == note_to(target.name):
+        aside.replace(source)
+        return False
+    aside.replace(free_name(target, "moved") if target.exists() else target)
+    return True
+
+
+def note_to(name: str) -> bytes:
+    """A notebook that says where the exercises are now."""
+    text = (
+        f"# These exercises have a new name\n\nThey are in [{name}]({name}) now, with "
+    )
+    cell = {
+        "cell_type": "markdown",
+        "id": "renamed",
+        "metadata": {},
+        "source": f"{text}all that you did. Nothing of yours is in this notebook.",
+    }
+    book = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    return (json.dumps(book, indent=1) + "\n").encode()
 
 
 def lay_one(content: bytes, workspace: Path, name: Path) -> Laid | None:

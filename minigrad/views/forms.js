@@ -26,12 +26,13 @@ function button(text, title, action) {
 function questions(spec, form) {
   const values = {};
   for (const question of spec.questions) {
-    const { id, text, choices } = question;
+    const { id, text, choices, program } = question;
     values[id] = spec.kept?.[id] ?? "";
     const legend = element("legend", {});
     if (id) legend.append(element("b", {}, `${id}. `));
     legend.append(...withCode(text));
     const field = element("fieldset", {}, legend);
+    if (program) field.append(element("pre", {}, program));
     const name = `minigrad-${spec.key}-${id}`;
     for (const choice of choices) {
       const input = element("input", { type: "radio", name, value: choice });

@@ -79,8 +79,9 @@ def question_form(
     outcome: str = "",
     locks: bool = False,
 ) -> Any:
-    """One part for each question (``id``, ``text``, ``choices``), and a button.
+    """One part for each question, and a button.
 
+    A question has ``id``, ``text`` and ``choices``, and may have a ``program``.
     With ``kept``, earlier answers, and ``outcome``, what was said to them, the form
     comes back as it was left.
     """
@@ -190,18 +191,42 @@ class Page:
         return self._page
 
 
+class Refillable:
+    """A page in a column whose HTML can be exchanged."""
+
+    def __init__(self, page: str) -> None:
+        import ipywidgets
+
+        self.output = ipywidgets.Output()
+        self.fill(page)
+
+    def fill(self, page: str) -> None:
+        """Show this instead of what is shown."""
+        self.output.outputs = ()
+        self.output.append_display_data(Page(page))
+
+
 def column(*parts: Any) -> Any:
-    """Pages and forms, one below the other."""
+    """Pages that can be exchanged, and forms, one below the other."""
     import ipywidgets
 
-    made = []
-    for part in parts:
-        if isinstance(part, Page):
-            shown = ipywidgets.Output()
-            shown.append_display_data(part)
-            part = shown
-        made.append(part)
+    made = [part.output if isinstance(part, Refillable) else part for part in parts]
     return ipywidgets.VBox(made)
+
+
+def choice_form(
+    title: str, choices: Sequence[str], kept: str, choose: Callable[[str], Any]
+) -> Any:
+    """One of some choices, which can be made again; ``choose`` is told of each."""
+
+    def chosen(answers: dict[str, str]) -> str:
+        choose(answers[""])
+        return ""
+
+    question = {"id": "", "text": title, "choices": list(choices)}
+    form = question_form("", "", [question], {"": kept}, chosen)
+    form.spec = form.spec | {"press": "Choose", "about": "Go on along this path"}
+    return form
 
 
 def search_form(text: str, find: Callable[[str], Any]) -> Any:

@@ -186,7 +186,7 @@ course.because(
 #
 # ## Now you
 #
-# Three short [exercises](../exercises/00_start_here/00_start_here.ipynb), to get to
+# Three short [exercises](../exercises/00_start_here/00_exercises.ipynb), to get to
 # know the checker. Then [lesson 01](01_where_ctx_comes_from.ipynb). If a question comes
 # up, such as why memory grows, ask `course.answers("memory")`: it names the cell that
 # shows the answer. And this is where you are:

@@ -295,7 +295,7 @@ leaf.grad
 # a tuple of length 1. Run it, read the last line of the error, and repair the class.
 
 
-# %% tags=["try", "raises-exception"]
+# %% tags=["try", "raises-exception", "Q92"]
 class CustomFunction(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -470,7 +470,7 @@ MulConstant.apply(tensor, constant=3)
 #
 # ## Now you
 #
-# [Five exercises](../exercises/01_where_ctx_comes_from/01_where_ctx_comes_from.ipynb)
+# [Five exercises](../exercises/01_where_ctx_comes_from/01_exercises.ipynb)
 # (01.5 is extra); in 01.4 you write a Function of your own. Then
 # [lesson 02](02_what_should_ctx_remember.ipynb). Your progress so far:
 

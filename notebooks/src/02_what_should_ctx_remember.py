@@ -142,7 +142,7 @@ course.because(
 # is the class from above; here `factor` is 3.0, not a tensor.
 
 
-# %% tags=["slide"]
+# %% tags=["slide", "Q91"]
 def saves_a_number():
     x = mg.tensor(2.0, requires_grad=True)
     return BySaving.apply(x, 3.0).grad_fn.saved_tensors
@@ -295,7 +295,7 @@ node = (x * x).grad_fn
 #
 # ## Now you
 #
-# [Five exercises](../exercises/02_what_should_ctx_remember/02_what_should_ctx_remember.ipynb)
+# [Five exercises](../exercises/02_what_should_ctx_remember/02_exercises.ipynb)
 # (02.5 is extra); in 02.4 you find the silent 4 in a class and repair it. Then
 # [lesson 03](03_how_long_does_it_remember.ipynb). Your progress so far:
 

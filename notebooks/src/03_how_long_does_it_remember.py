@@ -344,7 +344,7 @@ mg.plot_lines(
 #
 # ## Now you
 #
-# [Five exercises](../exercises/03_how_long_does_it_remember/03_how_long_does_it_remember.ipynb)
+# [Five exercises](../exercises/03_how_long_does_it_remember/03_exercises.ipynb)
 # (03.4 is extra); in 03.3 you close a leak. Then
 # [lesson 04](04_who_needs_a_gradient.ipynb). Your progress so far:
 

@@ -338,7 +338,7 @@ threads
 #
 # ## Now you
 #
-# [Six exercises](../exercises/05_how_backward_finds_its_way/05_how_backward_finds_its_way.ipynb);
+# [Six exercises](../exercises/05_how_backward_finds_its_way/05_exercises.ipynb);
 # in 05.5 you write a backward of your own. Then
 # [lesson 06](06_shapes_that_stretched.ipynb). Your progress so far:
 

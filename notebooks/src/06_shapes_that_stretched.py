@@ -320,7 +320,7 @@ b.grad
 # %% [markdown]
 # ## Now you
 #
-# [Six exercises](../exercises/06_shapes_that_stretched/06_shapes_that_stretched.ipynb)
+# [Six exercises](../exercises/06_shapes_that_stretched/06_exercises.ipynb)
 # (06.4 and 06.6 are extra); in 06.5 a bias learns too fast, but the weight beside it
 # doesn't. Then [lesson 07](07_several_outputs.ipynb). Your progress so far:
 

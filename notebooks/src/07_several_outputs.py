@@ -26,7 +26,7 @@ course.recall("07")
 # look at them later.
 
 
-# %% tags=["slide"]
+# %% tags=["slide", "Q93"]
 arrived = []
 
 
@@ -341,7 +341,7 @@ course.because(
 #
 # ## Now you
 #
-# [Six exercises](../exercises/07_several_outputs/07_several_outputs.ipynb)
+# [Six exercises](../exercises/07_several_outputs/07_exercises.ipynb)
 # (07.3 and 07.5 are extra); in 07.6 a mean is wrong because a mask learns. Then
 # [lesson 08](08_changing_things_in_place.ipynb). Your progress so far:
 

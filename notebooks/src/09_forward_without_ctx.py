@@ -447,7 +447,7 @@ ByNumber()(mg.tensor(2.0)).requires_grad
 #
 # ## Now you
 #
-# [Five exercises](../exercises/09_forward_without_ctx/09_forward_without_ctx.ipynb)
+# [Five exercises](../exercises/09_forward_without_ctx/09_exercises.ipynb)
 # wait for you; in 09.4 you repair a class whose conversion stopped halfway. They link
 # back to this lesson. Where you stand:
 

@@ -555,7 +555,7 @@ first_pass, ran[3:]
 #
 # ## Now you
 #
-# [Six exercises](../exercises/10_differentiating_the_derivative/10_differentiating_the_derivative.ipynb)
+# [Six exercises](../exercises/10_differentiating_the_derivative/10_exercises.ipynb)
 # wait for you; in 10.3 you repair a second derivative that's wrong without a word. They
 # link back to this lesson. Where you stand:
 

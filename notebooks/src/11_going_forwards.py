@@ -480,7 +480,7 @@ mg.func.jvp(mg.func.grad(h), (x,), (v,))
 #
 # ## Now you
 #
-# [Six exercises](../exercises/11_going_forwards/11_going_forwards.ipynb) wait for you;
+# [Six exercises](../exercises/11_going_forwards/11_exercises.ipynb) wait for you;
 # in 11.2 you write forward mode yourself, in 20 lines. They link back to this lesson.
 # Where you stand:
 

@@ -466,7 +466,7 @@ calls
 #
 # ## Now you
 #
-# [Six exercises](../exercises/12_trading_memory_for_time/12_trading_memory_for_time.ipynb)
+# [Six exercises](../exercises/12_trading_memory_for_time/12_exercises.ipynb)
 # wait for you; in 12.5 you write a checkpoint that's right for dropout. They link back
 # to this lesson. Where you stand:
 

@@ -461,7 +461,7 @@ course.predict(
 x = mg.tensor([0.0, 4.0], requires_grad=True)
 mg.where(x > 0, x.sqrt(), x).sum().item()
 
-# %% tags=["raises-exception", "slide"]
+# %% tags=["raises-exception", "slide", "Q94"]
 with mg.autograd.set_detect_anomaly(True):
     loss = mg.where(x > 0, x.sqrt(), x).sum()
     loss.backward()
@@ -559,7 +559,7 @@ Halve.forward(x).grad_fn.name(), Halve.apply(x).grad_fn.name()
 #
 # ## Now you
 #
-# [Six exercises](../exercises/13_is_my_gradient_right/13_is_my_gradient_right.ipynb)
+# [Six exercises](../exercises/13_is_my_gradient_right/13_exercises.ipynb)
 # wait for you. In 13.2 you write gradcheck yourself, and 13.4 and 13.5 are a clinic:
 # four programs to cure, with the card. Where you stand:
 

@@ -145,17 +145,17 @@ def test_lab_opens_home_for_who_has_begun(clone: Clone) -> None:
 
 
 def test_lab_opens_copies_and_leaves_those_that_are_there(clone: Clone) -> None:
-    exercise = clone.root / "exercises/01_first/01_first.ipynb"
+    exercise = clone.root / "exercises/01_first/01_exercises.ipynb"
     exercise.parent.mkdir(parents=True)
     exercise.write_text("shipped")
-    copy = clone.root / "workspace/exercises/01_first/01_first.ipynb"
+    copy = clone.root / "workspace/exercises/01_first/01_exercises.ipynb"
     clone.run("lab")
     assert copy.read_text() == "shipped"
     copy.write_text("the learner's")
     exercise.write_text("shipped anew")
     clone.run("lab")
     assert copy.read_text() == "the learner's"
-    beside = copy.with_name("01_first (updated).ipynb")
+    beside = copy.with_name("01_exercises (updated).ipynb")
     assert beside.read_text() == "shipped anew"
     assert sorted(copy.parent.iterdir()) == [beside, copy]
 
@@ -396,3 +396,22 @@ def test_read_only_clone_is_said_before_anything_is_made(
     said = capsys.readouterr().err
     assert f"{outside} cannot be written" in said
     assert "fix: copy the clone into a folder that is yours" in said
+
+
+def test_lab_says_that_exercises_have_a_new_name(clone: Clone) -> None:
+    exercise = clone.root / "exercises/01_first/01_exercises.ipynb"
+    exercise.parent.mkdir(parents=True)
+    exercise.write_text("shipped")
+    clone.run("lab")
+    workspace = clone.root / "workspace"
+    name = Path("exercises/01_first/01_first.ipynb")
+    for folder in (workspace, workspace / ".minigrad/shipped"):
+        (folder / name).with_name("01_exercises.ipynb").rename(folder / name)
+    (workspace / name).write_text("the learner's")
+    done = clone.run("lab")
+    assert "New name, with all you did in it: exercises/01_first/01_exercises" in (
+        done.stdout
+    )
+    assert (workspace / "exercises/01_first/01_exercises.ipynb").read_text() == (
+        "the learner's"
+    )

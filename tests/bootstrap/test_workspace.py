@@ -214,7 +214,7 @@ def cell(identity: str, text: str, kind: str = "markdown") -> dict[str, object]:
     return {"id": identity, "cell_type": kind, "source": text.splitlines(True)}
 
 
-EXERCISES = Path("exercises/01_first/01_first.ipynb")
+EXERCISES = Path("exercises/01_first/01_exercises.ipynb")
 
 
 @pytest.fixture
@@ -305,3 +305,62 @@ def test_reset_of_a_notebook_restores_the_shipped_bytes(exercises: Path) -> None
 def test_workspace_is_found_from_inside_it(exercises: Path) -> None:
     assert _workspace.around((exercises / EXERCISES).parent) == exercises
     assert _workspace.around(exercises.parent) is None
+
+
+OLD = EXERCISES.with_name("01_first.ipynb")
+
+
+@pytest.fixture
+def earlier(exercises: Path) -> Path:
+    """The same workspace as an earlier version left it: exercises had another name."""
+    for folder in (exercises, exercises / _workspace.SHIPPED):
+        (folder / EXERCISES).rename(folder / OLD)
+    (exercises / OLD).write_text("mine")
+    return exercises
+
+
+def lay_out_again(workspace: Path) -> list[_workspace.Laid]:
+    return _workspace.lay_out(workspace.parent / "clone", workspace)
+
+
+def test_renamed_exercises_keep_what_is_in_them(earlier: Path) -> None:
+    assert lay_out_again(earlier) == [_workspace.Laid(EXERCISES, _workspace.RENAMED)]
+    assert (earlier / EXERCISES).read_text() == "mine"
+    assert (earlier / OLD).read_bytes() == _workspace.note_to(EXERCISES.name)
+    assert lay_out_again(earlier) == []
+
+
+def test_file_that_has_the_new_name_already_stays_and_so_does_the_old_one(
+    earlier: Path,
+) -> None:
+    (earlier / EXERCISES).write_text("somebody was faster")
+    lay_out_again(earlier)
+    assert (earlier / EXERCISES).read_text() == "somebody was faster"
+    assert (earlier / OLD).read_text() == "mine"
+    assert lay_out_again(earlier) == []
+
+
+def test_renaming_that_was_interrupted_goes_on(earlier: Path) -> None:
+    (earlier / OLD).rename(earlier / EXERCISES)
+    lay_out_again(earlier)
+    assert (earlier / EXERCISES).read_text() == "mine"
+    assert (earlier / OLD).read_bytes() == _workspace.note_to(EXERCISES.name)
+    assert not (earlier / _workspace.SHIPPED / OLD).exists()
+
+
+def test_two_that_rename_at_once_lose_nothing(earlier: Path) -> None:
+    record = (earlier / _workspace.SHIPPED / OLD).read_bytes()
+    lay_out_again(earlier)
+    _workspace.write_whole(record, earlier / _workspace.SHIPPED / OLD)
+    (earlier / EXERCISES).rename(earlier / "elsewhere")
+    assert not _workspace.rename(earlier, EXERCISES)
+    assert (earlier / OLD).read_bytes() == _workspace.note_to(EXERCISES.name)
+    assert not (earlier / EXERCISES).exists()
+
+
+def test_exercises_that_were_deleted_come_back_under_the_new_name(
+    earlier: Path,
+) -> None:
+    (earlier / OLD).unlink()
+    laid = lay_out_again(earlier)
+    assert laid == [_workspace.Laid(EXERCISES, _workspace.NEW)]

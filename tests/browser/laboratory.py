@@ -24,7 +24,7 @@ from minigrad import _workspace
 ROOT = Path(__file__).resolve().parents[2]
 SLUG = "01_where_ctx_comes_from"
 LESSON = f"notebooks/{SLUG}.ipynb"
-EXERCISE = f"exercises/{SLUG}/{SLUG}.ipynb"
+EXERCISE = f"exercises/{SLUG}/01_exercises.ipynb"
 
 START_SECONDS = 60
 RUN_MILLISECONDS = 120_000

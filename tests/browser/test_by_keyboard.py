@@ -87,7 +87,7 @@ def do_lesson_00(page: Page, lab: Lab) -> None:
 
 
 def do_exercises_00(page: Page, lab: Lab) -> None:
-    sheet = opened(page, lab, f"exercises/{START}/{START}.ipynb")
+    sheet = opened(page, lab, f"exercises/{START}/00_exercises.ipynb")
     assert sheet.checked("00.1") == "not tried"
     sheet.choose(
         sheet.cell_with('exercise("00.1")'),
@@ -127,7 +127,7 @@ def assemble(sheet: Typist, index: int, order: str) -> None:
 
 
 def do_lesson_01(page: Page, lab: Lab) -> None:
-    sheet = opened(page, lab, f"exercises/{CTX}/{CTX}.ipynb")
+    sheet = opened(page, lab, f"exercises/{CTX}/01_exercises.ipynb")
     same = sheet.cell_with('exercise("01.1")')
     sheet.choose(same, ["true", "true", "true", "true", "true"])
     assert sheet.checked("01.1") == "solved"
@@ -186,7 +186,7 @@ def test_lessons_00_and_01_by_keyboard_then_closed_and_opened_again(
         box = lesson.book.element(because).wait_for_selector("textarea")
         assert box is not None
         assert box.input_value() == "the slopes depend on the inputs"
-        sheet = opened(page, lab, f"exercises/{CTX}/{CTX}.ipynb")
+        sheet = opened(page, lab, f"exercises/{CTX}/01_exercises.ipynb")
         lines = sheet.cell_with('exercise("01.2")')
         sheet.run(lines)
         sheet.book.element(lines).wait_for_selector("[data-state=solved]")

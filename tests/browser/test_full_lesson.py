@@ -75,7 +75,7 @@ def fill_in(sheet: Typist, index: int, answer: str) -> None:
 
 def do_exercises(page: Page, lab: Lab) -> None:
     """Write or choose the right answers, cell by cell, and run every check."""
-    sheet = opened(page, lab, f"exercises/{LESSON}/{LESSON}.ipynb")
+    sheet = opened(page, lab, f"exercises/{LESSON}/{LESSON[:2]}_exercises.ipynb")
     text = (ROOT / f"solutions/src/{LESSON}.py").read_text("utf8")
     cells = [c for c in build.read_cells(text, LESSON) if not c.markdown]
     answers = {}

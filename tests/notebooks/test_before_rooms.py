@@ -41,8 +41,13 @@ def test_edits_and_attempts_stay_as_they_are(landed: Path) -> None:
     mine = [name for name, text in before.items() if b"# mine" in text]
     attempts = [name for name in before if name.startswith("attempts/")]
     assert [len(edited), len(mine), len(attempts)] == [1, 1, 1]
+    now = {
+        str(_workspace.former(path.relative_to(workspace))): path
+        for path in workspace.glob("exercises/*/*_exercises.ipynb")
+    }
+    assert {*now} & {*edited, *mine}
     for name in (*edited, *mine, *attempts, "progress.jsonl"):
-        assert after[name] == before[name]
+        assert now.get(name, workspace / name).read_bytes() == before[name]
     assert b"waiting[node] + slope" in after[attempts[0]]
 
 

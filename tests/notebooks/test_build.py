@@ -59,7 +59,7 @@ def test_build_writes_lesson_solution_exercise_and_stub(root: Path) -> None:
     assert set(snapshot(root)) == {
         "notebooks/01_first.ipynb",
         "solutions/01_first/01_first.ipynb",
-        "exercises/01_first/01_first.ipynb",
+        "exercises/01_first/01_exercises.ipynb",
         "stubs.pyi",
     }
 
@@ -82,7 +82,7 @@ def test_magic_comment_becomes_a_magic(root: Path) -> None:
 
 def test_region_becomes_a_todo_in_the_exercise(root: Path) -> None:
     build.main([], root)
-    (only,) = cells(root / "exercises/01_first/01_first.ipynb")
+    (only,) = cells(root / "exercises/01_first/01_exercises.ipynb")
     todo = r'raise NotImplementedError("TODO: return the double, \"2 x\"")'
     assert only.source == f"def f(x):\n    {todo}"
 
@@ -130,12 +130,12 @@ def test_check_lists_every_stale_and_orphan_file(
     build.main([], root)
     edited = root / "notebooks/01_first.ipynb"
     edited.write_text("{}", "utf8")
-    (root / "exercises/01_first/01_first.ipynb").unlink()
+    (root / "exercises/01_first/01_exercises.ipynb").unlink()
     (root / "notebooks/02_gone.ipynb").write_text("{}", "utf8")
     assert build.main(["--check"], root) == 1
     said = capsys.readouterr().err
     assert "stale: notebooks/01_first.ipynb" in said
-    assert "stale: exercises/01_first/01_first.ipynb" in said
+    assert "stale: exercises/01_first/01_exercises.ipynb" in said
     assert "orphan: notebooks/02_gone.ipynb" in said
     assert edited.read_text("utf8") == "{}"
 

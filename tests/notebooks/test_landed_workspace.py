@@ -26,10 +26,12 @@ __all__ = ["kernel_sees_this_checkout"]
 
 LANDED = Path(__file__).with_name("landed.tar.xz")
 START = Path("notebooks/00_start_here.ipynb")
-UNTOUCHED = Path("exercises/00_start_here/00_start_here.ipynb")
+UNTOUCHED = Path("exercises/00_start_here/00_exercises.ipynb")
 EDITED = Path("notebooks/05_how_backward_finds_its_way.ipynb")
 CTX = "01_where_ctx_comes_from"
-SOLVED = Path(f"exercises/{CTX}/{CTX}.ipynb")
+SOLVED = Path(f"exercises/{CTX}/01_exercises.ipynb")
+RENAMED = {str(_workspace.former(path)): str(path) for path in (UNTOUCHED, SOLVED)}
+"""Exercises had the names of their lessons then."""
 
 
 @pytest.fixture
@@ -51,7 +53,8 @@ def test_update_leaves_what_was_edited_tried_and_kept(landed: Path) -> None:
     before = files(landed)
     laid = {one.path: one.why for one in _workspace.lay_out(ROOT, landed)}
     after = files(landed)
-    changed = [name for name in before if after[name] != before[name]]
+    now = {name: RENAMED.get(name, name) for name in before}
+    changed = [now[name] for name in before if after[now[name]] != before[name]]
     assert sorted(changed) == [str(UNTOUCHED), str(START)]
     assert laid[START] == _workspace.UPDATED
     for path in (EDITED, SOLVED):
@@ -59,6 +62,36 @@ def test_update_leaves_what_was_edited_tried_and_kept(landed: Path) -> None:
         assert laid[beside] == _workspace.BESIDE
         assert after[str(beside)] == (ROOT / path).read_bytes()
     assert [name for name in after if name.startswith("attempts/")]
+
+
+def test_exercises_get_a_name_of_their_own_and_a_note_stays_at_the_old_one(
+    landed: Path,
+) -> None:
+    before = files(landed)
+    told = [(one.path, one.why) for one in _workspace.lay_out(ROOT, landed)]
+    assert (SOLVED, _workspace.RENAMED) in told
+    assert (UNTOUCHED, _workspace.RENAMED) in told
+    for old, new in RENAMED.items():
+        link = Path(new).name
+        assert f"[{link}]({link})" in (landed / old).read_text("utf8")
+        assert not (landed / _workspace.SHIPPED / old).exists()
+        assert (landed / _workspace.SHIPPED / new).is_file()
+    assert (landed / SOLVED).read_bytes() == before[str(_workspace.former(SOLVED))]
+    whole = files(landed)
+    assert _workspace.lay_out(ROOT, landed) == []
+    assert files(landed) == whole
+
+
+def test_exercise_with_its_new_name_is_reset_and_its_attempt_kept(
+    landed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _workspace.lay_out(ROOT, landed)
+    mine = (landed / SOLVED).read_bytes()
+    monkeypatch.chdir(landed / SOLVED.parent)
+    said = repr(course.reset("01.4"))
+    (kept,) = (landed / "attempts" / SOLVED.parent).glob("01_exercises *.ipynb")
+    assert kept.read_bytes() == mine
+    assert kept.name in said
 
 
 def test_progress_and_ids_survive(landed: Path) -> None:

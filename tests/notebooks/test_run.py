@@ -20,7 +20,10 @@ from tests.tracing.pictures import inconsistencies
 ROOT = Path(__file__).resolve().parents[2]
 SLUG = "01_where_ctx_comes_from"
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-SOLUTIONS = sorted((ROOT / "solutions").glob("*/*.ipynb"))
+TEST = "concept_test"  # a notebook without checks: it says nothing of its answers
+SOLUTIONS = sorted(
+    [p for p in (ROOT / "solutions").glob("*/*.ipynb") if p.stem != TEST]
+)
 EXERCISES = sorted((ROOT / "exercises").glob("*/*.ipynb"))
 FORGETS_UPSTREAM = """\
 import minigrad as mg
@@ -151,6 +154,18 @@ def test_lesson_runs_from_top_to_bottom(path: Path, workspace: Path) -> None:
     assert_pictures_are_told(book)
 
 
+def test_concept_test_asks_everything_and_tells_the_answers_to_instructors_only(
+    workspace: Path,
+) -> None:
+    told = {}
+    for folder in ("exercises", "solutions"):
+        path = ROOT / folder / TEST / f"{TEST}.ipynb"
+        told[folder] = "".join([said(c) for c in run(read(path), workspace).cells])
+    assert "S04 state kept on the class" in told["solutions"]
+    assert "S04" not in told["exercises"]
+    assert told["exercises"].count("What does this print?") == 2
+
+
 @pytest.mark.parametrize("path", SOLUTIONS, ids=lambda p: p.stem)
 def test_solution_is_solved_by_every_check(path: Path, workspace: Path) -> None:
     book = run(read(path), place_of(path, workspace))
@@ -165,7 +180,9 @@ def test_solution_is_solved_by_every_check(path: Path, workspace: Path) -> None:
     assert_pictures_are_told(book)
 
 
-@pytest.mark.parametrize("path", EXERCISES, ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path", [p for p in EXERCISES if p.stem != TEST], ids=lambda p: p.stem
+)
 def test_exercises_as_shipped_are_not_tried(path: Path, workspace: Path) -> None:
     book = run_on(read(path), place_of(path, workspace))
     checks = tagged(book, "check")
@@ -180,7 +197,7 @@ def test_exercises_as_shipped_are_not_tried(path: Path, workspace: Path) -> None
 def test_exercise_without_the_upstream_gradient_is_named_in_the_notebook(
     workspace: Path,
 ) -> None:
-    path = ROOT / "exercises" / SLUG / f"{SLUG}.ipynb"
+    path = ROOT / "exercises" / SLUG / "01_exercises.ipynb"
     book = read(path)
     (answer,) = [c for c in tagged(book, "exercise") if "class Mul(" in c.source]
     answer.source = FORGETS_UPSTREAM
@@ -203,7 +220,7 @@ def test_run_all_on_untouched_exercises_goes_through(
 def test_run_all_on_half_done_exercises_brings_everything_back_the_next_day(
     workspace: Path,
 ) -> None:
-    path = ROOT / "exercises" / SLUG / f"{SLUG}.ipynb"
+    path = ROOT / "exercises" / SLUG / "01_exercises.ipynb"
     book = read(path)
     (answer,) = [c for c in tagged(book, "exercise") if "class Mul(" in c.source]
     answer.source = FORGETS_UPSTREAM

@@ -3,7 +3,7 @@
 notebooks/src/NN_slug.py -> notebooks/NN_slug.ipynb
 notebooks/src/NN_slug.instructor.md -> solutions/NN_slug/instructor_notes.md
 solutions/src/NN_slug.py -> solutions/NN_slug/NN_slug.ipynb   (solved)
-                         -> exercises/NN_slug/NN_slug.ipynb   (to be filled in)
+                         -> exercises/NN_slug/NN_exercises.ipynb   (to be filled in)
 
 A cell tagged ``hide-input`` is collapsed: it holds a question and how it comes out.
 Explanations after it are folded, up to the next Try, Predict, Because or heading. So
@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from minigrad.course.notebook import faq, table_file
+from minigrad.course.notebook import concepts, faq, paths, table_file
 
 TAGS = frozenset(
     {
@@ -227,10 +227,8 @@ def search_tables(root: Path | None = None) -> dict[str, str]:
         [*root.glob("notebooks/src/*.py"), *root.glob("solutions/src/*.py")]
     ):
         lesson = source.parts[-3] == "notebooks"
-        name = (
-            f"{source.stem}.ipynb" if lesson else f"{source.stem}/{source.stem}.ipynb"
-        )
-        notebook = f"{'notebooks' if lesson else 'exercises'}/{name}"
+        name = f"notebooks/{source.stem}.ipynb"
+        notebook = name if lesson else exercises_of(source.stem)
         cells = read_cells(source.read_text("utf8"), source.name)
         for number, (section, members) in enumerate(by_section(cells)):
             firsts = [first_line(cell) for cell in members if not cell.markdown]
@@ -241,7 +239,9 @@ def search_tables(root: Path | None = None) -> dict[str, str]:
                 [prose(c) if c.markdown else code(c, solved=False) for c in members]
             )
             if number and firsts and not SELDOM_SOUGHT.match(section):
-                words = faq.distinct_words(text)
+                # An exercise explains nothing: it is found by its title alone.
+                exercise = re.match(r"\d\d\.", section)
+                words = "" if exercise else faq.distinct_words(text)
                 sections.append(faq.Section(notebook, section, firsts[0], words))
     return {
         faq.BUILT: faq.table_text(faq.match(faq.read_questions(), found)),
@@ -249,8 +249,21 @@ def search_tables(root: Path | None = None) -> dict[str, str]:
     }
 
 
-SELDOM_SOUGHT = re.compile(r"\d\d[. ]|Now you|What to remember")
-"""Headings under which nothing is explained: exercises, and what closes a lesson."""
+SELDOM_SOUGHT = re.compile(r"\d\d |Now you|What to remember|Form [AB],|For instructors")
+"""Headings under which nothing is explained, such as what closes a lesson."""
+
+
+MINUTES = re.compile(r"\*\*Minutes\.\*\* \d+ alone: (\d+) for the lesson")
+
+
+def lesson_minutes(root: Path | None = None) -> dict[str, str]:
+    """The minutes of each lesson without its exercises, from the instructor's notes."""
+    root = root or Path(__file__).resolve().parents[3]
+    rows = ["lesson\tminutes"]
+    for path in sorted(root.glob("notebooks/src/*.instructor.md")):
+        if said := MINUTES.search(path.read_text("utf8")):
+            rows.append(f"{path.name[:2]}\t{said[1]}")
+    return {paths.BUILT_MINUTES: "\n".join(rows) + "\n"}
 
 
 def by_section(cells: Sequence[Cell]) -> list[tuple[str, list[Cell]]]:
@@ -275,7 +288,15 @@ GENERATORS: tuple[Callable[[], dict[str, str]], ...] = (
     op_stubs,
     table_file,
     search_tables,
+    concepts.built_page,
+    lesson_minutes,
 )
+
+
+def exercises_of(stem: str) -> str:
+    """A lesson's exercises: named apart from the lesson, for the tabs of a browser."""
+    name = f"{stem[:2]}_exercises" if re.match(r"\d\d_", stem) else stem
+    return f"exercises/{stem}/{name}.ipynb"
 
 
 def wanted(root: Path) -> dict[str, str]:
@@ -289,10 +310,9 @@ def wanted(root: Path) -> dict[str, str]:
         files[f"solutions/{stem}/instructor_notes.md"] = source.read_text("utf8")
     for source in sorted((root / "solutions/src").glob("*.py")):
         text, name = source.read_text("utf8"), f"solutions/src/{source.name}"
-        for folder in ("solutions", "exercises"):
-            solved = folder == "solutions"
-            path = f"{folder}/{source.stem}/{source.stem}.ipynb"
-            files[path] = notebook(text, name, solved=solved)
+        solution = f"solutions/{source.stem}/{source.stem}.ipynb"
+        files[solution] = notebook(text, name, solved=True)
+        files[exercises_of(source.stem)] = notebook(text, name, solved=False)
     for generate in GENERATORS:
         files |= generate()
     return files

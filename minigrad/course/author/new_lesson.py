@@ -64,7 +64,7 @@ run_second()
 #
 # ## Now you
 #
-# [The exercises](../exercises/{slug}/{slug}.ipynb)
+# [The exercises](../exercises/{slug}/{number}_exercises.ipynb)
 # wait for you; TODO: say which one is the most rewarding. They link back to this
 # lesson. Where you stand:
 

@@ -20,7 +20,14 @@ from typing import Any
 
 from minigrad import errors
 from minigrad.course.check import SOLVED
-from minigrad.course.grade import attempts, pages, results, sandbox, submissions
+from minigrad.course.grade import (
+    attempts,
+    concepts,
+    pages,
+    results,
+    sandbox,
+    submissions,
+)
 from minigrad.course.grade.confine import UNSAFE
 from minigrad.course.grade.examiner import NOT_GRADED, Result, Work, grade, not_graded
 from minigrad.course.grade.progress import Progress
@@ -40,7 +47,9 @@ TIMES = 3
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Grade, and say where the results are."""
+    """Grade, and say where the results are; or compare two concept tests."""
+    if any([each.split("=")[0] == "--concepts" for each in arguments]):
+        return concepts.main(arguments)
     options = parser().parse_args(arguments)
     try:
         return run(options)
@@ -62,6 +71,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="minigrad grade",
         description="Grade the submissions of a class, each in a box of its own.",
+        epilog="grade --concepts BEFORE AFTER compares results of the concept test.",
     )
     made.add_argument(
         "submissions",

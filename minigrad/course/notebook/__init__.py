@@ -1,7 +1,8 @@
 """What a learner uses in a notebook: forms, checks, hints, progress, recall, search."""
 
-from minigrad.course.notebook import faq, journal
+from minigrad.course.notebook import concepts, faq, journal, paths
 from minigrad.course.notebook.checking import Hint, check, examine, hint
+from minigrad.course.notebook.concepts import concept_test
 from minigrad.course.notebook.faq import answers
 from minigrad.course.notebook.glossary import terms
 from minigrad.course.notebook.home import home, write_home
@@ -19,6 +20,8 @@ __all__ = [
     "ask",
     "because",
     "check",
+    "concept_test",
+    "concepts",
     "examine",
     "exercise",
     "faq",
@@ -26,6 +29,7 @@ __all__ = [
     "hint",
     "home",
     "journal",
+    "paths",
     "predict",
     "progress",
     "recall",

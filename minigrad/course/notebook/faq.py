@@ -10,9 +10,11 @@ from __future__ import annotations
 import csv
 import html
 import io
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 
 from minigrad.course.notebook.links import link
@@ -164,12 +166,9 @@ def answers(question: str = "") -> Answers:
     >>> minigrad.course.answers("zebra")
     Nothing found for 'zebra'. Ask in other words, or course.answers() for all.
     """
-    table = read_table()
     if not question.strip():
-        return Answers(table)
-    asked = list(read_questions().values())
-    sections = [Section(*row) for row in read_rows("sections.tsv")]
-    found = search(question, asked, table, sections)
+        return Answers(read_table())
+    found = index().find(question)
     if not found:
         found.note = (
             f"Nothing found for {question!r}. Ask in other words, or course.answers() "
@@ -178,39 +177,73 @@ def answers(question: str = "") -> Answers:
     return found
 
 
-def search(
-    question: str,
-    asked: Sequence[Question],
-    table: Sequence[Answer],
-    sections: Sequence[Section],
-) -> Answers:
-    """The cells of the questions and sections that fit best."""
-    words_in = {(one.notebook, one.section): one.words for one in sections}
-    cells, texts = [], []
-    for each in asked:
-        rows = [row for row in table if row.id == each.id]
-        headings = " ".join([row.section for row in rows])
-        around = [words_in.get((row.notebook, row.section), "") for row in rows]
-        pasted = " ".join(each.also)
-        ours, theirs = (each.asks, 3), (each.original, 2)
-        weighed = [ours, theirs, (pasted, 2), (headings, 1), (" ".join(around), 0.3)]
-        cells.append(rows)
-        texts.append(weighed)
-    for one in sections:
-        cells.append([Answer("", one.notebook, one.section, one.cell)])
-        texts.append([(one.section, 3), (one.words, 0.7)])
-    ranking = Ranking(texts)
-    best, found = ranking.best(question), Answers()
-    if not best:
-        best = ranking.best(ranking.nearest_words(question))
-        found.note = f"Nothing found for {question!r}. The nearest are:"
-    shown: set[tuple[str, str]] = set()
-    groups = 0
-    for _, number in best:
-        new = [c for c in cells[number] if (c.notebook, c.section) not in shown]
-        shown |= {(c.notebook, c.section) for c in new}
-        found += new
-        groups += bool(new)
-        if groups == SHOWN:
-            break
-    return found
+@cache
+def index() -> Index:
+    """All that can be found."""
+    sections = [Section(*row) for row in read_rows("sections.tsv")]
+    return Index(list(read_questions().values()), read_table(), sections)
+
+
+class Index:
+    """Questions with the cells that answer them, and sections, to be searched."""
+
+    def __init__(
+        self,
+        asked: Sequence[Question],
+        table: Sequence[Answer],
+        sections: Sequence[Section],
+    ) -> None:
+        words_in = {(one.notebook, one.section): one.words for one in sections}
+        self.cells: list[list[Answer]] = []
+        self.titles: list[str] = []
+        texts = []
+        for each in asked:
+            rows = [row for row in table if row.id == each.id]
+            headings = " ".join([row.section for row in rows])
+            around = [words_in.get((row.notebook, row.section), "") for row in rows]
+            pasted = " ".join(each.also)
+            ours, theirs = (each.asks, 3), (each.original, 2)
+            near = (headings, 1), (" ".join(around), 0.3)
+            self.cells.append(rows)
+            self.titles.append(plain(each.asks))
+            texts.append([ours, theirs, (pasted, 2), *near])
+        for one in sections:
+            self.cells.append([Answer("", one.notebook, one.section, one.cell)])
+            self.titles.append(plain(one.section))
+            texts.append([(one.section, 3), (one.words, 0.7)])
+        self.ranking = Ranking(texts)
+
+    def find(self, question: str) -> Answers:
+        """The cells of the questions and sections that fit best.
+
+        What has this very title comes first. Where little of the question is known,
+        the nearest come with a note that says so.
+        """
+        found = Answers()
+        best = [number for _, number in self.ranking.best(question)]
+        named = [n for n, title in enumerate(self.titles) if title == plain(question)]
+        if not named and not self.ranking.knows(question, best):
+            near = f"{question} {self.ranking.nearest_words(question)}"
+            best = [number for _, number in self.ranking.best(near)]
+            found.note = f"Nothing found for {question!r}. The nearest are:"
+        shown: set[tuple[str, str]] = set()
+        groups = 0
+        for number in dict.fromkeys([*named, *best]):
+            new = [
+                c for c in self.cells[number] if (c.notebook, c.section) not in shown
+            ]
+            shown |= {(c.notebook, c.section) for c in new}
+            found += new
+            groups += bool(new)
+            if groups == SHOWN:
+                break
+        return found
+
+
+def plain(title: str) -> str:
+    """A title without its number, capitals and last sign.
+
+    >>> plain("06.2 unbroadcast"), plain("The leaf rule?")
+    ('unbroadcast', 'the leaf rule')
+    """
+    return re.sub(r"^\d\d\.\d+ ", "", title).strip(" ?.").casefold()

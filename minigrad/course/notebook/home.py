@@ -10,7 +10,7 @@ from typing import Any
 from minigrad import _workspace
 from minigrad.course.check import SIGNS, SOLVED
 from minigrad.course.exercises import catalogue as exercises
-from minigrad.course.notebook import checking
+from minigrad.course.notebook import checking, concepts, paths
 from minigrad.course.notebook.faq import answers
 from minigrad.course.notebook.links import link
 from minigrad.course.notebook.progress import (
@@ -27,7 +27,10 @@ SOURCE = "from minigrad import course\n\ncourse.home()"
 GYM = "gym"
 LEFT = "style='text-align: left; white-space: nowrap; vertical-align: top'"
 BOXES = "style='text-align: left'"
-RUN = "<p>Press Shift+Enter to search the course, and for your review.</p>"
+RUN = (
+    "<p>Press Shift+Enter to search the course, for your review, and to choose another "
+    "path.</p>"
+)
 
 
 class Home:
@@ -43,15 +46,30 @@ class Home:
         following = self.lessons.next
         if following is None:
             return "Every exercise of the lessons is solved. The gym is open."
-        return f"Next: {following.heading} (about {following.minutes} minutes)"
+        step = f"Next: {following.heading} (about {following.minutes} minutes)"
+        if self.path.leads_to(following.id):
+            return step
+        return f"Your path is done: {self.path.name}. {step}"
+
+    @property
+    def path(self) -> paths.Way:
+        """The path that the learner has chosen."""
+        return self.lessons.path
+
+    @property
+    def rest(self) -> list[str]:
+        """The lessons that aren't on the path."""
+        return [each for each in paths.WAYS[0].lessons if each not in self.path.lessons]
 
     def areas(self) -> list[tuple[str, list[Standing]]]:
         """The number of each lesson with its exercises; the gym comes last."""
-        found = self.lessons.lessons() | self.gym.lessons()
-        return [(name.removeprefix("lesson "), each) for name, each in found.items()]
+        by_lesson = (self.lessons.lessons() | self.gym.lessons()).items()
+        found = [(name.removeprefix("lesson "), each) for name, each in by_lesson]
+        last = [*self.rest, GYM]
+        return sorted(found, key=lambda pair: pair[0] in last)
 
     def __repr__(self) -> str:
-        lines = [self.advice]
+        lines = [self.advice, f"Your path: {self.path.label}"]
         for area, standings in self.areas():
             solved = len([one for one in standings if one.state == SOLVED])
             lines.append(f"  {title_of(area)}: {solved} of {len(standings)} solved")
@@ -70,14 +88,24 @@ class Home:
         """Lessons and exercises as HTML."""
         rows = []
         for area, standings in self.areas():
+            if self.rest[:1] == [area]:
+                rows.append(
+                    f"<tr><td {LEFT}><i>Not on your path</i></td><td></td></tr>"
+                )
             title = link(html.escape(title_of(area)), lesson_of(area))
             boxes = " ".join([box(one) for one in standings])
             rows.append(f"<tr><td {LEFT}>{title}</td><td {BOXES}>{boxes}</td></tr>")
-        return f"<table style='line-height: 1.8'>{''.join(rows)}</table>"
+        test = link("the concept test", concepts.NOTEBOOK)
+        return (
+            f"<table style='line-height: 1.8'>{''.join(rows)}</table>"
+            f"<p>Before the course and after it: {test} "
+            f"(about {concepts.MINUTES} minutes each time).</p>"
+        )
 
     def page(self) -> str:
         """All that can be shown while no Python runs."""
-        return f"{self.head()}{RUN}{self.table()}"
+        path = f"<p>Your path: {html.escape(self.path.label)}</p>"
+        return f"{self.head()}{RUN}{path}{self.table()}"
 
     def _repr_mimebundle_(
         self, include: Any = None, exclude: Any = None
@@ -90,13 +118,28 @@ class Home:
         search = forms.search_form(ask, answers)
         about = "Write a ten-minute notebook of what you missed"
         button = forms.button("Review", about, lambda: forms.Page(link_to_review()))
-        head, table = forms.Page(self.head()), forms.Page(self.table())
-        whole = forms.column(head, search, button, table)
+        head, table = forms.Refillable(self.head()), forms.Refillable(self.table())
+
+        def go(label: str) -> None:
+            paths.choose(names[label])
+            anew = Home()
+            head.fill(anew.head())
+            table.fill(anew.table())
+
+        names = {way.label: way.name for way in paths.WAYS}
+        path = forms.choice_form("Your path", list(names), self.path.label, go)
+        whole = forms.column(head, search, button, path, table)
         return forms.bundle_of(whole, repr(self))
 
 
-def home() -> Home:
-    """Where you are: lessons and exercises to open, what's next, search, review."""
+def home(path: str = "") -> Home:
+    """Where you are: lessons and exercises to open, what's next, search, review.
+
+    ``path`` chooses one of the paths, such as ``"Transforms"``, for what is next.
+    Raises: ArgumentValueError for a name that is none.
+    """
+    if path:
+        paths.choose(path)
     return Home()
 
 
@@ -115,7 +158,8 @@ def slug_of(area: str) -> str:
 
 def exercises_of(area: str) -> str:
     """The exercises of a lesson, as a path in the workspace."""
-    return f"exercises/{slug_of(area)}/{slug_of(area)}.ipynb"
+    name = GYM if area == GYM else f"{area}_exercises"
+    return f"exercises/{slug_of(area)}/{name}.ipynb"
 
 
 def lesson_of(area: str) -> str:

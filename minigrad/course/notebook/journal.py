@@ -17,12 +17,14 @@ from minigrad import _workspace
 
 Entry = dict[str, Any]
 
-CHECKED, HINTED, ANSWERED, BECAUSE, RESET = (
+CHECKED, HINTED, ANSWERED, BECAUSE, RESET, CONCEPTS, PATH = (
     "checked",
     "hinted",
     "answered",
     "because",
     "reset",
+    "concepts",
+    "path",
 )
 """The kinds of entries; ``answered`` keeps what was chosen in a question."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
+from functools import cached_property
 
 from minigrad.course.check import NOT_TRIED, SIGNS, SOLVED, Exercise
 from minigrad.course.exercises import catalogue as exercises
-from minigrad.course.notebook import journal
+from minigrad.course.notebook import journal, paths
 
 GREEN, GREY = "#009e73", "#bbbbbb"
 
@@ -40,16 +41,25 @@ class Progress(list[Standing]):
         return len([one for one in self.required if one.state == SOLVED])
 
     @property
+    def left(self) -> list[Exercise]:
+        """What isn't solved, without extra ones; what is on the path comes first."""
+        left = [one.exercise for one in self.required if one.state != SOLVED]
+        return sorted(left, key=lambda each: not self.path.leads_to(each.id))
+
+    @cached_property
+    def path(self) -> paths.Way:
+        """The path that the learner has chosen."""
+        return paths.chosen()
+
+    @property
     def minutes_left(self) -> int:
         """The minutes that the exercises not yet solved take about."""
-        left = [one.exercise for one in self.required if one.state != SOLVED]
-        return sum([exercise.minutes for exercise in left])
+        return sum([exercise.minutes for exercise in self.left])
 
     @property
     def next(self) -> Exercise | None:
-        """The first exercise that is not solved, no extra one; None if all are."""
-        left = [one.exercise for one in self.required if one.state != SOLVED]
-        return left[0] if left else None
+        """The first exercise to do that is left; None if all are solved."""
+        return self.left[0] if self.left else None
 
     @property
     def counted(self) -> str:

@@ -14,6 +14,9 @@ from difflib import get_close_matches
 SATURATION, LENGTH = 1.2, 0.4
 """How soon a repeated word stops counting; how much a long text loses."""
 
+KNOWN_SHARE, KNOWN_WEIGHT, LOOKED_AT = 0.5, 10.0, 3
+"""How much of a question the best of so many texts has to have in it."""
+
 COMMON = set(
     re.findall(
         r"\w+",
@@ -108,11 +111,27 @@ class Ranking:
         ]
         return sorted([one for one in found if one[0] > 0], key=lambda one: -one[0])
 
-    def _score(self, word: str, number: int) -> float:
+    def knows(self, question: str, best: Sequence[int]) -> bool:
+        """Whether one of the best texts has what the question asks for.
+
+        Half of its words, the rare ones counting more, or so many that the others may
+        be names and numbers of somebody's own, as in an error message.
+        """
+        asked = {word: self._rarity(word) for word in words(question)}
+        shared = [
+            sum([asked[word] for word in asked.keys() & self.counts[number].keys()])
+            for number in best[:LOOKED_AT]
+        ]
+        most, whole = max(shared, default=0.0), sum(asked.values())
+        return 0 < KNOWN_SHARE * whole <= most or most >= KNOWN_WEIGHT
+
+    def _rarity(self, word: str) -> float:
         seen = self.spread[word]
-        rarity = math.log(1 + (len(self.counts) - seen + 0.5) / (seen + 0.5))
+        return math.log(1 + (len(self.counts) - seen + 0.5) / (seen + 0.5))
+
+    def _score(self, word: str, number: int) -> float:
         count = self.counts[number].get(word, 0)
-        return rarity * count / (count + SATURATION * self.norms[number])
+        return self._rarity(word) * count / (count + SATURATION * self.norms[number])
 
     def nearest_words(self, question: str) -> str:
         """Known words that are spelled much like the ones asked for."""

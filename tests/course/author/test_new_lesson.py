@@ -44,7 +44,7 @@ def test_lesson_is_built_as_it_was_laid_out(
     built = build.wanted(clone)
     for name in (
         f"notebooks/{SLUG}.ipynb",
-        f"exercises/{SLUG}/{SLUG}.ipynb",
+        f"exercises/{SLUG}/{SLUG[:2]}_exercises.ipynb",
         f"solutions/{SLUG}/{SLUG}.ipynb",
         f"solutions/{SLUG}/instructor_notes.md",
     ):

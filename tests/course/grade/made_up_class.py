@@ -115,7 +115,8 @@ def notebook(student: str, lesson: str) -> str:
 
 def built(place: str, lesson: str) -> str:
     """The notebook of a lesson as it is, in ``exercises`` or in ``solutions``."""
-    return (ROOT / place / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8")
+    (path,) = (ROOT / place / lesson).glob("*.ipynb")
+    return path.read_text(encoding="utf-8")
 
 
 if __name__ == "__main__":

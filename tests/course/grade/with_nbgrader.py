@@ -63,7 +63,8 @@ def nbgrader(folder: Path, *words: str) -> None:
 
 def sources(folder: Path) -> list[str]:
     """What the cells of the notebook in a folder say."""
-    notebook = json.loads((folder / f"{LESSON}.ipynb").read_text())
+    (path,) = folder.glob("*.ipynb")
+    notebook = json.loads(path.read_text())
     return ["".join(cell["source"]) for cell in notebook["cells"]]
 
 

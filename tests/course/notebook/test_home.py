@@ -14,6 +14,7 @@ from minigrad.course import home
 from minigrad.course.check import SOLVED
 from minigrad.course.exercises import catalogue
 from minigrad.course.notebook import journal, write_home
+from minigrad.course.notebook.links import link
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -51,9 +52,24 @@ def test_every_link_leads_to_a_notebook_and_to_a_heading_of_it(
     for address in addresses:
         name, _, heading = address.partition("#")
         cells = json.loads((workspace / "notebooks" / name).read_text("utf8"))["cells"]
-        texts = ["".join(c["source"]) for c in cells if c["cell_type"] == "markdown"]
-        headings = re.findall(r"^##? (.*)$", "\n".join(texts), re.M)
-        assert not heading or heading in [h.replace(" ", "-") for h in headings]
+        found = [c for c in cells if heading == f"cell-id={c['id']}"]
+        assert not heading or "".join(found[0]["source"]).startswith("## ")
+
+
+def test_link_to_a_heading_names_its_cell_and_else_the_heading(
+    workspace: Path,
+) -> None:
+    (path,) = workspace.glob("notebooks/08_*.ipynb")
+    name = str(path.relative_to(workspace))
+    cells = json.loads(path.read_text("utf8"))["cells"]
+    (leaf,) = [c for c in cells if "## The leaf rule\n" in c["source"]]
+    assert f"{name}#cell-id={leaf['id']}'" in link("x", name, "The leaf rule")
+    assert f"{name}#The-leaf'" in link("x", name, "The leaf")
+    for broken in ("no notebook", '{"cells": 3}', '{"cells": [{"source": "## x"}]}'):
+        path.write_text(broken)
+        assert f"{name}#The-leaf-rule'" in link("x", name, "The leaf rule")
+    path.unlink()
+    assert f"{name}#The-leaf-rule'" in link("x", name, "The leaf rule")
 
 
 def test_outside_a_workspace_there_are_names_and_no_links(

@@ -187,7 +187,7 @@ def source_of(path: Path, start: str) -> str:
 
 
 def test_reset_puts_one_exercise_back_and_keeps_the_attempt(workspace: Path) -> None:
-    path = workspace / "exercises/00_start_here/00_start_here.ipynb"
+    path = workspace / "exercises/00_start_here/00_exercises.ipynb"
     attempt = path.read_text("utf8").replace("raise NotImplementedError(", "mine(")
     path.write_text(attempt, "utf8")
     said = course.reset("00.2")

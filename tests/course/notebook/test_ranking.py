@@ -50,3 +50,18 @@ def test_misspelt_word_leads_to_those_spelt_much_like_it() -> None:
 def test_same_words_twice_weigh_twice() -> None:
     ranking = Ranking([[("hook", 1), ("graph", 3)], [("hook", 1), ("hook", 1)]])
     assert ranking.best("hook")[0][1] == 1
+
+
+def test_question_is_known_by_half_of_its_words_or_by_many() -> None:
+    common = [f"gradient text{n}" for n in range(20)]
+    texts = ["hook graph", "number edge", *common]
+    ranking = Ranking([[(text, 1)] for text in texts])
+    assert ranking.knows("hooks in a graph", [0])
+    assert ranking.knows("a graph with a hook on paper", [0])
+    assert not ranking.knows("a hook on paper", [1, 2])
+    assert not ranking.knows("a gradient on paper", [2])
+    assert not ranking.knows("paper", [])
+    many = " ".join([f"word{letter}" for letter in "abcdefgh"])
+    ranking = Ranking([[(many, 1)], *[[(text, 1)] for text in common]])
+    pasted = f"{many} my own class names and lots of other words as always numbers"
+    assert ranking.knows(pasted, [0])
