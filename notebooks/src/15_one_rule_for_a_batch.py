@@ -18,10 +18,11 @@ course.recall("15")
 # %% [markdown] tags=["slide"]
 # ## What does vmap do?
 #
-# A batch is one tensor with many samples; one of its axes counts them. It's easiest to
-# write what happens to one sample. `mg.vmap(score)` makes a function for the batch of
-# that. It calls `score` once, with an x that stands for all samples at the same time.
-# (**vmap** is short for *vectorizing map*.) Here are two samples, of three numbers each.
+# A batch is a tensor that holds many samples; one of its axes counts them. It's easiest
+# to write down what happens to one sample. `mg.vmap(score)` turns that into a function
+# of the batch: it calls `score` once, with an x that stands for all samples at the same
+# time. (**vmap** is short for *vectorizing map*.) Here are two samples, each with three
+# numbers.
 
 
 # %% tags=["slide"]
@@ -37,9 +38,9 @@ X = mg.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 mg.vmap(score)(X)
 
 # %% [markdown] tags=["slide"]
-# Two results, one for each sample, but only one call: the shape was printed once, and
-# it's that of a sample. So `sum(0)` adds the three numbers of a sample, and not the two
-# samples. `score` doesn't know that there is a batch.
+# There are two results, one for each sample, but there was only one call: the shape was
+# printed once, and it's that of a sample. So `sum(0)` adds the three numbers of a
+# sample, not the two samples. `score` doesn't know that there is a batch.
 
 # %% [markdown] tags=["slide"]
 # ## What does a sample know of the graph?
@@ -65,8 +66,8 @@ def inside():
 # %% tags=["predict", "hide-input", "step", "slide"]
 course.predict(
     "15.inside",
-    "inside() returns two things: x.requires_grad as score sees it, and whether X has a "
-    "gradient after backward. Which two?",
+    "inside() returns two things: x.requires_grad as score sees it, and whether X has "
+    "a gradient after backward. What are they?",
     ["True, True", "False, True", "False, False", "True, False"],
     then=inside,
     so=lambda ran: "{}, {}".format(*ran.value),
@@ -77,14 +78,14 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # x is a stand-in for a sample: it has a shape, but no numbers and no graph of its own.
-# `x * w` reaches vmap first. vmap takes off the stand-in, multiplies all of X with w in
-# one call, and that's recorded like any other call. So `score` sees False, and backward
-# works all the same.
+# `x * w` reaches vmap first. vmap puts X in the place of x, and multiplies all of it
+# with w in one call. That call is recorded, like any other. So `score` sees False, and
+# backward works all the same.
 #
-# **In the picture** a tensor with all samples is drawn as a stack, its lines are double,
-# and the length that counts the samples is in brackets: `[2]×3`. That's the **mapped
-# axis**. w is the same for both samples, so it's no stack. The last `sum` is called
-# outside of vmap, where the two scores are an ordinary tensor.
+# **In the picture** a tensor that holds all samples is a stack, and its lines are
+# double. Its shape says `[2]x3`: the axis in brackets counts the samples. That's the
+# **mapped axis**. w is the same for both samples, so it's no stack. The last `sum` is
+# called outside of vmap: it adds the two scores, as in any tensor.
 
 # %% [markdown] tags=["slide"]
 # ## in_dims and out_dims
@@ -120,23 +121,23 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# `in_dims` is about arguments only. In the result, the mapped axis comes first. `permute`
-# is vmap's own doing: it moves the mapped axis to the front, and `2×[3]` becomes `[3]×2`.
-# If you'd like it elsewhere in the result, say so with `out_dims`.
+# `in_dims` is about arguments only. In the result, the mapped axis comes first. The
+# `permute` is vmap's: it moves the mapped axis to the front, and `2x[3]` becomes
+# `[3]x2`. If you want that axis elsewhere in the result, say so with `out_dims`.
 
 # %% tags=["slide"]
 mg.vmap(double, in_dims=1, out_dims=1)(X).shape
 
 # %% [markdown]
-# **Try.** This one squares, and adds the numbers of each sample. With `dim` 0 there are
-# two results, 14 and 77. How many are there with 1? Which numbers are added? And what
-# stays the same in X.grad? Say it first, then move the slider.
+# **Try.** This one adds the squares of each sample's numbers. With `dim` 0 there are
+# two results, 14 and 77. How many are there with 1, and which numbers do they add? Does
+# X.grad change? Say it first, then move the slider.
 
 
 # %% tags=["try"]
 def mapped(dim=0):
     X = mg.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
-    squares = mg.vmap(lambda x: (x * x).sum(0), in_dims=dim)(X)
+    squares = mg.vmap(lambda x: (x**2).sum(0), in_dims=dim)(X)
     squares.sum().backward()
     return squares
 
@@ -144,16 +145,16 @@ def mapped(dim=0):
 mg.live(mapped, dim=(0, 1))
 
 # %% [markdown] tags=["explain"]
-# Three: 17, 29 and 45. Now each column is a sample, so 1² and 4² are added. X.grad is
-# 2X both times, in the shape of X: in the end, all squares are added either way.
+# Three: 17, 29 and 45. Now each column is a sample, and 17 is 1² + 4². X.grad doesn't
+# change: in the end all squares are added, one way or the other, and their slope is 2X.
 
 # %% [markdown] tags=["slide"]
 # ## How does my Function take a batch?
 #
-# vmap has a rule for each built-in operation. Of your Function it knows nothing. Here's
-# the product w·x of a sample with weights. It counts axes from the end, so its methods
-# can take one sample, or a batch whose samples are counted in front. vmap can't know
-# that.
+# vmap has a rule for each built-in operation, but it knows nothing about your Function.
+# Here's one that multiplies a sample with weights and adds up. It sums along the last
+# axis, so it's right for one sample, and also for a batch that counts its samples along
+# axis 0. vmap can't know that.
 
 
 # %% tags=["slide"]
@@ -178,9 +179,9 @@ mg.vmap(Plain.apply, in_dims=(0, None))(X, w)
 
 # %% [markdown] tags=["slide"]
 # The error names two remedies. The first is a rule: a static method called `vmap`. It
-# gets the tensors as they came in, with all samples; `in_dims` says for each of them
-# which axis is mapped, or None. It returns the result for all samples, and its mapped
-# axis. (`info.batch_size` is the number of samples.)
+# gets the tensors with all samples, and `in_dims` says which axis of each is the mapped
+# one (None if it isn't mapped). It returns two things: the result for all samples, and
+# which axis of that is the mapped one. (`info.batch_size` is the number of samples.)
 
 
 # %% tags=["slide"]
@@ -197,8 +198,8 @@ class Dot(Plain):
 
 # %% [markdown] tags=["slide"]
 # Now the samples are the columns of Z: three samples of two numbers. **Look.** Which
-# shape does the rule get, and which one does forward get? How many samples are in the
-# ctx?
+# shape does the rule get, and which one does forward get? How many samples does the ctx
+# keep?
 
 # %% tags=["step", "slide"]
 # %%step
@@ -208,19 +209,20 @@ dots = mg.vmap(Dot.apply, in_dims=(1, None))(Z, v)
 dots.sum().backward()
 
 # %% [markdown] tags=["explain", "slide"]
-# The rule gets `2×[3]`: nothing has been moved yet, that's its own job. `movedim(1, 0)`
-# is the `permute` in the picture. Then the rule calls `Dot.apply` a second time, now
-# with real tensors: forward gets `[3]×2`, runs once, and one ctx keeps all samples.
+# The rule gets `2x[3]`: nothing has been moved yet, because that's the rule's job. Its
+# `movedim(1, 0)` is the `permute` in the picture. Then it calls `Dot.apply` again, this
+# time with real tensors. So forward gets `[3]x2` and runs once, and one ctx keeps all
+# three samples.
 #
-# v isn't mapped, and needn't be: broadcasting lines up axes from the right (lesson 06),
-# so the two numbers of v meet the two numbers of each sample. That works as long as v
-# has no more axes than a sample.
+# v needn't be mapped. Broadcasting lines up axes from the right (lesson 06), so the two
+# numbers of v meet the two numbers of each sample. That works as long as v has no more
+# axes than a sample.
 
 # %% [markdown] tags=["slide"]
-# ## Can the shape be right and the sample wrong?
+# ## What if a rule doesn't look at in_dims?
 #
-# This rule forgets to move the axis. M is a batch of three samples with three numbers;
-# again, the columns are the samples.
+# This one hands on its tensors just as they came. M holds three samples of three
+# numbers each; again, the samples are the columns.
 
 
 # %% tags=["slide"]
@@ -242,8 +244,8 @@ def hasty():
 # %% tags=["predict", "hide-input", "step", "slide"]
 course.predict(
     "15.hasty",
-    "The samples are (1, 0, 0), (2, 0, 0) and (3, 0, 0), and the weights are ones. What "
-    "does hasty() return?",
+    "The samples are (1, 0, 0), (2, 0, 0) and (3, 0, 0), and the weights are ones. "
+    "What does hasty() return?",
     ["1, 2, 3", "6, 0, 0", "an error"],
     then=hasty,
     so=lambda ran: ", ".join([f"{dot:g}" for dot in ran.value.tolist()]),
@@ -253,10 +255,10 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# 6 = 1 + 2 + 3 mixes all three samples. vmap believes what a rule says about its result;
-# it can check the length of the mapped axis, and that's 3. So test a rule against a
-# loop, with lengths that differ: `Hasty` stops with an error as soon as there are two
-# samples of three numbers. `Dot` doesn't.
+# 6 is 1 + 2 + 3: a number from each sample. The axis wasn't moved. vmap believes what a
+# rule says about its result, since nothing in the numbers says whose they are. So test
+# your rule against a loop, with lengths that differ: with two samples of three numbers,
+# `Hasty` would stop with an error. `Dot` agrees with the loop:
 
 
 # %% tags=["slide"]
@@ -303,8 +305,9 @@ class Generated(mg.autograd.Function):
 mg.vmap(Generated.apply, in_dims=(1, None))(Z, v).tolist()
 
 # %% [markdown] tags=["slide"]
-# It's right for every `in_dims`, and there's no axis that you could forget to move. But
-# a stand-in has no numbers. So what needs numbers is refused: here, NumPy in forward.
+# That's right for every `in_dims`, and there's no axis that you could forget to move.
+# But a stand-in has no numbers. So whatever needs numbers is refused: here, NumPy in
+# forward.
 
 
 # %% tags=["slide"]
@@ -332,9 +335,10 @@ mg.vmap(WithNumPy.apply, in_dims=(1, None))(Z, v)
 # ## How do I get the gradient of every sample?
 #
 # backward adds the gradients of all samples. Sometimes you need each by itself: to find
-# the samples that pull hardest, or to limit each one's share before adding, as private
-# training does. That's a **per-sample gradient**. `mg.func.grad(loss)` is a function of
-# one sample, so vmap maps it, too. All samples share the weights: None.
+# the samples that change the weights most, or to limit what each can add (as training
+# with differential privacy does). That's a **per-sample gradient**.
+# `mg.func.grad(loss)` is a function of one sample, so you can map it. All samples share
+# the weights: None.
 
 
 # %% tags=["slide"]
@@ -348,8 +352,8 @@ each = mg.vmap(slope, in_dims=(None, 0, 0))(weights, X, targets)
 each
 
 # %% [markdown] tags=["slide"]
-# Two samples, two gradients for three weights: the second sample pulls harder, and the
-# other way. If you average them, you get what backward gives for the mean loss.
+# Two samples give two gradients, each for three weights: the second sample pulls
+# harder, and the other way. Their average is what backward gives for the mean loss:
 
 
 # %% tags=["slide"]
@@ -360,9 +364,9 @@ def mean_loss(weights):
 each.mean(0), mg.func.grad(mean_loss)(weights)
 
 # %% [markdown] tags=["slide"]
-# A loop would do it as well. **Predict.** With 64 samples, how many times as long does
-# the loop take: about as long, 3 times, or more than 10 times? `bench.interleaved`
-# compares the two results first. Then it runs the programs in turns, so that a busy
+# A loop would do it as well. **Predict.** With 64 samples, how long does the loop take:
+# about as long as vmap, 3 times as long, or more than 10 times? `bench.interleaved`
+# first sees that both compute the same. Then it runs them in turns, so that a busy
 # moment of your computer hits both.
 
 
@@ -380,15 +384,15 @@ def by_vmap():
 
 timed = bench.interleaved({"loop": by_loop, "vmap": by_vmap}, seconds=0.5)
 ratio = timed["loop"].ratio_to(timed["vmap"]).median
-answers = {0: "about as long", 3: "3 times", 10: "more than 10 times"}
+answers = {0: "about as long", 3: "3 times as long", 10: "more than 10 times"}
 answers[max([least for least in answers if least <= ratio])]
 
 # %% [markdown] tags=["explain", "slide"]
-# (Look at `ratio` for your computer.) The multiplications are the same. But the loop
-# calls `apply`, makes nodes and goes backward 64 times; vmap does it once, with arrays
-# that are 64 times as long. With arrays so small, nearly all the time goes into the
-# calls. With large ones less is gained, and vmap has a price: all 64 gradients are in
-# memory at once. `chunk_size=16` maps 16 samples at a time.
+# (Look at `ratio` for the number on your computer.) Both do the same multiplications.
+# But the loop calls `apply`, makes nodes and runs backward 64 times; vmap does all that
+# once, with arrays that are 64 times as long. With arrays this small, nearly all the
+# time goes into the calls; with large ones you gain less. And all 64 gradients are in
+# memory at once: `chunk_size=16` maps 16 samples at a time.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
@@ -419,9 +423,9 @@ answers[max([least for least in answers if least <= ratio])]
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same since version 2.0: `torch.vmap`, `torch.func.grad`, and
-# in your Function `generate_vmap_rule` or a static method `vmap`. If PyTorch has no rule
-# for one of its own operations, it runs a loop, and warns you that this is slow.
+# **In PyTorch this is** the same since version 2.0: `torch.vmap`, `torch.func.grad`,
+# and in your Function `generate_vmap_rule` or a static method `vmap`. If PyTorch has no
+# rule for one of its own operations, it runs a loop, and warns you that this is slow.
 #
 # ## Now you
 #

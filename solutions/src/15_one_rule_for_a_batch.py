@@ -35,8 +35,9 @@ check("15.1")
 # ## 15.2 Mul, one side batched
 #
 # Write the rule, without a loop. One of the two tensors may be shared by all samples;
-# its entry in `in_dims` is None then. It may have more axes than a sample. Where do you
-# put the mapped axis, so that broadcasting stretches the right ones? (About 12 minutes.)
+# its entry in `in_dims` is None then, and it may have more axes than a sample. Where do
+# you put the mapped axis, so that broadcasting stretches the right one? (About 12
+# minutes.)
 
 
 # %% tags=["exercise"]
@@ -65,8 +66,8 @@ class Mul(mg.autograd.Function):
 
 
 # %% [markdown]
-# Two samples, the columns of x, times a shared y: [[1, 4, 9], [10, 40, 90]]. Below, each
-# sample is one number, and y the same three: [[1, 2, 3], [10, 20, 30]].
+# First, two samples, the columns of x, times a shared y: [[1, 4, 9], [10, 40, 90]].
+# Then two samples of one number each, times the same y: [[1, 2, 3], [10, 20, 30]].
 
 # %% tags=["raises-exception"]
 x, y = mg.tensor([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]]), mg.tensor([1.0, 2.0, 3.0])
@@ -86,9 +87,9 @@ hint("15.2")
 # %% [markdown]
 # ## 15.3 Sum(axis) under vmap
 #
-# x is the batch, `axis` a number: that of an axis of a sample, counted from the front or
-# from the end. Which axis of the batch is it? Write the rule, without a loop. (About 9
-# minutes.)
+# x is the batch. `axis` is a number and says along which axis of a *sample* to add; it
+# counts from the front, or from the end. Which axis of the batch is that? Write the
+# rule, without a loop. (About 9 minutes.)
 
 
 # %% tags=["exercise"]
@@ -135,9 +136,9 @@ hint("15.3")
 # %% [markdown]
 # ## 15.4 Right shape, wrong sample
 #
-# Run the cell below the class. The samples are the columns of x: (1, 0, 0), (1, 1, 0) and
-# (0, 0, 2). So W times the first one is W's first column. But what comes out first is
-# another vector. Find the reason, and repair the rule. (About 8 minutes.)
+# Run the cell below the class. The samples are the columns of x: (1, 0, 0), (1, 1, 0)
+# and (0, 0, 2). So W times the first one is W's first column. But what comes out first
+# is another vector. Find the reason, and repair the rule. (About 8 minutes.)
 
 
 # %% tags=["exercise"]
@@ -192,7 +193,7 @@ W = mg.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]])
 mg.vmap(Linear.apply, in_dims=(1, None))(x, W).tolist()
 
 # %% [markdown]
-# The check counts the samples along axis 1 and along axis 0, and looks at the gradients,
+# The check counts the samples along axis 1 and along axis 0. It looks at the gradients,
 # too.
 
 # %% tags=["check"]
@@ -260,9 +261,9 @@ hint("15.5")
 # %% [markdown]
 # ## 15.6 Per-sample gradients, and what they cost
 #
-# Here's a loss of one sample, and its gradient for each sample by a loop. Write the same
-# with vmap. Then write `speedup(slow, fast)`: how many times as long does a call of
-# slow() take? Measure both in turns. (About 10 minutes.)
+# Here's the loss of one sample, and a loop that takes its gradient for each sample.
+# Write the same with vmap. Then write `speedup(slow, fast)`: how many times as long as
+# fast() does slow() take? Measure both in turns. (About 10 minutes.)
 
 
 # %%
@@ -309,5 +310,5 @@ hint("15.6")
 # %% [markdown]
 # ## Where next
 #
-# Back to [the lesson](../../notebooks/15_one_rule_for_a_batch.ipynb), to its recall cards:
-# open each one only after you have answered it.
+# Back to [the lesson](../../notebooks/15_one_rule_for_a_batch.ipynb), to its recall
+# cards: open each one only after you have answered it.

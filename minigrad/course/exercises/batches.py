@@ -75,7 +75,7 @@ def numbers(tensor: Any) -> Array:
 
 def fault_in(say: Messages, run: Mapped, case: Case, right: Array) -> Finding | None:
     """What is wrong with a result; None if it is that of the loop."""
-    shown = {"in_dims": case.in_dims, "shapes": shapes_of(case)}
+    shown: dict[str, Any] = {"in_dims": case.in_dims, "shapes": shapes_of(case)}
     if run.crash is not None:
         pass_on_todo(run.crash)
         return say.of_crash("crashed", run.crash, text=run.crash.text, **shown)

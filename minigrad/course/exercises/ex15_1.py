@@ -22,7 +22,12 @@ def truth() -> dict[str, str]:
     """Each is run."""
     X, A, B = minigrad.ones(2, 3, 4), minigrad.ones(5, 3), minigrad.ones(3, 4)
     sample: list[Any] = []
-    vmap(lambda x: sample.append(x.shape) or x, in_dims=1)(X)
+
+    def note(x: Any) -> Any:
+        sample.append(x.shape)
+        return x
+
+    vmap(note, in_dims=1)(X)
     inner = vmap(dot, in_dims=(None, 1))
     shapes = {
         "a": sample[0],

@@ -3,6 +3,7 @@
 import statistics
 import time
 
+import minigrad as mg
 from minigrad import bench
 
 

@@ -112,7 +112,8 @@ def race(
     The first call of each takes ``cold`` more. Calls from number ``busy`` on, three of
     them, take ten times as long: the computer does something else, too.
     """
-    clock, turns = Clock(), []
+    clock = Clock()
+    turns: list[str] = []
 
     def program(letter: str, usual: float) -> Callable[[], float]:
         def run() -> float:
