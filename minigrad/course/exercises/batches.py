@@ -19,6 +19,8 @@ from minigrad.course.check.probes import batches, seen
 from minigrad.course.check.probes.batches import Mapped
 from minigrad.course.exercises.messages import Messages
 
+say = Messages(__name__)
+
 Dims = tuple[int | None, ...]
 
 
@@ -32,7 +34,6 @@ class Case:
 
 
 def look_at(
-    say: Messages,
     answer: Any,
     name: str,
     one: Callable[..., Any],
@@ -47,13 +48,13 @@ def look_at(
         right, leaves = by_loop(one, case)
         g = random.uniform(0.5, 1.5, right.shape)
         run = seen(batches.mapped, (answer,), case.in_dims, case.given, g)
-        found = fault_in(say, run, case, numbers(right))
+        found = fault_in(run, name, case, numbers(right))
         if not found:
             wanted = minigrad.autograd.grad(right, leaves, minigrad.tensor(g))
-            found = wrong_gradient(say, run, case, [numbers(one) for one in wanted])
+            found = wrong_gradient(run, name, case, [numbers(one) for one in wanted])
         if found:
             return [found]
-    return grows(say, answer, cases[-1], run.nodes, g)
+    return grows(answer, name, cases[-1], run.nodes, g)
 
 
 def by_loop(one: Callable[..., Any], case: Case) -> tuple[Any, list[Any]]:
@@ -73,9 +74,9 @@ def numbers(tensor: Any) -> Array:
     return np.asarray(tensor.detach().numpy())
 
 
-def fault_in(say: Messages, run: Mapped, case: Case, right: Array) -> Finding | None:
+def fault_in(run: Mapped, name: str, case: Case, right: Array) -> Finding | None:
     """What is wrong with a result; None if it is that of the loop."""
-    shown: dict[str, Any] = {"in_dims": case.in_dims, "shapes": shapes_of(case)}
+    shown = facts_of(name, case)
     if run.crash is not None:
         pass_on_todo(run.crash)
         return say.of_crash("crashed", run.crash, text=run.crash.text, **shown)
@@ -87,15 +88,16 @@ def fault_in(say: Messages, run: Mapped, case: Case, right: Array) -> Finding | 
     if run.result.shape == right.shape:
         row = next(r for r in range(len(right)) if not same(run.result[r], right[r]))
         shown |= {"row": row, "got": run.result[row], "wanted": right[row]}
-    names = [name for name, wrong in case.known.items() if same(run.result, wrong)]
-    if names:
-        return say(f"result.{names[0]}", **shown)
+    made = [made for made, wrong in case.known.items() if same(run.result, wrong)]
+    if made:
+        return say(f"result.{made[0]}", **shown)
     return say("result" if run.result.shape == right.shape else "shape", **shown)
 
 
-def shapes_of(case: Case) -> str:
-    """The shapes of the tensors, for a message."""
-    return " and ".join([str(x.shape) for x in case.given if isinstance(x, np.ndarray)])
+def facts_of(name: str, case: Case) -> dict[str, Any]:
+    """What each message says of a case."""
+    shapes = [str(x.shape) for x in case.given if isinstance(x, np.ndarray)]
+    return {"name": name, "in_dims": case.in_dims, "shapes": " and ".join(shapes)}
 
 
 def same(one: Array, other: Array) -> bool:
@@ -104,20 +106,18 @@ def same(one: Array, other: Array) -> bool:
 
 
 def wrong_gradient(
-    say: Messages, run: Mapped, case: Case, wanted: Sequence[Array]
+    run: Mapped, name: str, case: Case, wanted: Sequence[Array]
 ) -> Finding | None:
     """The first gradient that isn't that of the loop."""
     for place, right in enumerate(wanted):
         got = run.gradients[place] if run.gradients else None
         if got is None or not same(got, right):
-            name = "gradient" if got is not None else "gradient.none"
-            return say(name, place=place, in_dims=case.in_dims, shapes=shapes_of(case))
+            kind = "gradient" if got is not None else "gradient.none"
+            return say(kind, place=place, **facts_of(name, case))
     return None
 
 
-def grows(
-    say: Messages, answer: Any, case: Case, nodes: int, g: Array
-) -> list[Finding]:
+def grows(answer: Any, name: str, case: Case, nodes: int, g: Array) -> list[Finding]:
     """Whether the graph is larger for twice as many samples: then there is a loop."""
     twice = [
         x if dim is None else np.concatenate([x, x], dim)
@@ -126,4 +126,4 @@ def grows(
     more = seen(batches.mapped, (answer,), case.in_dims, twice, np.concatenate([g, g]))
     if more.nodes == nodes:
         return []
-    return [say("loop", few=nodes, many=more.nodes)]
+    return [say("loop", name=name, few=nodes, many=more.nodes)]

@@ -9,9 +9,6 @@ import numpy as np
 from minigrad.course.check import Array, Finding
 from minigrad.course.exercises import batches
 from minigrad.course.exercises.batches import Case
-from minigrad.course.exercises.messages import Messages
-
-say = Messages(__name__)
 
 ANSWER = "Linear"
 
@@ -24,11 +21,11 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
 
     x, W = drawn(3, 3), drawn(3, 3)
     mixed = x @ W.T
-    names = {"mixed": mixed, "transposed": mixed.T, "turned": (x.T @ W.T).T}
+    names = {"mixed": mixed, "mixed_transposed": mixed.T, "transposed": (x.T @ W.T).T}
     cases = [
         Case((1, None), (x, W), names),
-        Case((0, None), (x, W), {"always": x.T @ W.T, "turned": mixed.T}),
+        Case((0, None), (x, W), {"always": x.T @ W.T, "transposed": mixed.T}),
         Case((1, None), (drawn(3, 5), drawn(2, 3))),
         Case((0, None), (drawn(5, 3), drawn(2, 3))),
     ]
-    return batches.look_at(say, answer, ANSWER, lambda x, W: W @ x, cases, random)
+    return batches.look_at(answer, ANSWER, lambda x, W: W @ x, cases, random)

@@ -38,20 +38,26 @@ def mapped(
     """``vmap(answer.apply)`` of arrays and numbers, and its gradients."""
     inputs = [leaf_of(one) for one in given]
     leaves = [one for one in inputs if isinstance(one, minigrad.Tensor)]
-    found: Any = ()
+    gradients: tuple[Array | None, ...] = ()
     try:
         result = minigrad.vmap(answer.apply, in_dims=in_dims)(*inputs)
         if not isinstance(result, minigrad.Tensor):
             return Mapped(kind=type(result).__name__)
         if result.shape == g.shape and result.requires_grad:
-            upstream = minigrad.tensor(g)
-            found = minigrad.autograd.grad(
-                result, leaves, upstream, retain_graph=True, allow_unused=True
-            )
+            gradients = gradients_of(result, leaves, g)
     except Exception as error:
         return Mapped(crash=crash_of("", error))
-    gradients = tuple([None if one is None else numbers_of(one) for one in found])
     return Mapped(numbers_of(result), "Tensor", gradients, nodes_below(result))
+
+
+def gradients_of(
+    result: Any, leaves: Sequence[Any], g: Array
+) -> tuple[Array | None, ...]:
+    """What g makes of a result's graph, which is kept; it's the check that asks."""
+    found = minigrad.autograd.grad(
+        result, leaves, minigrad.tensor(g), retain_graph=True, allow_unused=True
+    )
+    return tuple([None if one is None else numbers_of(one) for one in found])
 
 
 def leaf_of(given: Any) -> Any:
