@@ -68,18 +68,17 @@ course.predict(
     "15.inside",
     "inside() returns two things: x.requires_grad as score sees it, and whether X has "
     "a gradient after backward. What are they?",
-    ["True, True", "False, True", "False, False", "True, False"],
+    ["True, True", "True, False", "False, True", "False, False"],
     then=inside,
     so=lambda ran: "{}, {}".format(*ran.value),
-    why="The x that score sees has no graph. What is recorded is the operation on all "
-    "of X, which vmap calls in its place.",
+    why="score sees a stand-in without a graph. What's recorded is a call on all of X.",
     at="X.grad is filled",
 )
 
 # %% [markdown] tags=["explain", "slide"]
 # x is a stand-in for a sample: it has a shape, but no numbers and no graph of its own.
-# `x * w` reaches vmap first. vmap puts X in the place of x, and multiplies all of it
-# with w in one call. That call is recorded, like any other. So `score` sees False, and
+# `x * w` reaches vmap first. It puts X in the place of x, and multiplies all of it with
+# w in one call. That call is recorded, like any other. So `score` sees False, and
 # backward works all the same.
 #
 # **In the picture** a tensor that holds all samples is a stack, and its lines are
@@ -92,7 +91,7 @@ course.predict(
 #
 # Not every batch counts its samples along axis 0. `in_dims=1` says that axis 1 does.
 # With several arguments, `in_dims` is a tuple with one entry for each; `None` means
-# that all samples share this argument. `double` doubles, so it changes no shape.
+# that all samples share this argument. `double`, below, changes no shape.
 
 
 # %% tags=["slide"]
@@ -115,15 +114,14 @@ course.predict(
     ["(2, 3)", "(3, 2)", "(2,)", "(3,)"],
     then=columns,
     so=lambda ran: str(tuple(ran.value)),
-    why="There are three samples of two numbers. in_dims says where they're counted in "
-    "X; in the result it's axis 0, unless you say otherwise.",
+    why="There are three samples of two numbers. In the result, axis 0 counts them.",
     at="gives Y",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# `in_dims` is about arguments only. In the result, the mapped axis comes first. The
-# `permute` is vmap's: it moves the mapped axis to the front, and `2x[3]` becomes
-# `[3]x2`. If you want that axis elsewhere in the result, say so with `out_dims`.
+# `in_dims` is about arguments only. In the result, the mapped axis comes first, unless
+# you say otherwise. The `permute` is vmap's: it moves the mapped axis to the front, and
+# `2x[3]` becomes `[3]x2`. To have it elsewhere in the result, use `out_dims`.
 
 # %% tags=["slide"]
 mg.vmap(double, in_dims=1, out_dims=1)(X).shape
@@ -246,19 +244,19 @@ course.predict(
     "15.hasty",
     "The samples are (1, 0, 0), (2, 0, 0) and (3, 0, 0), and the weights are ones. "
     "What does hasty() return?",
-    ["1, 2, 3", "6, 0, 0", "an error"],
+    ["1, 2, 3", "an error", "6, 0, 0"],
     then=hasty,
     so=lambda ran: ", ".join([f"{dot:g}" for dot in ran.value.tolist()]),
-    why="Each result adds a row, and a row has one number of every sample. There are "
-    "as many rows as samples, so no shape gives it away.",
-    at="forward returns",
+    why="Each result adds a row of M, and a row has one number of every sample.",
+    at="Its work is done",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# 6 is 1 + 2 + 3: a number from each sample. The axis wasn't moved. vmap believes what a
-# rule says about its result, since nothing in the numbers says whose they are. So test
-# your rule against a loop, with lengths that differ: with two samples of three numbers,
-# `Hasty` would stop with an error. `Dot` agrees with the loop:
+# 6 is 1 + 2 + 3: a number from each sample. The axis wasn't moved, and with as many
+# rows as columns no shape gives that away. vmap believes what a rule says about its
+# result, since nothing in the numbers says whose they are. So test your rule against a
+# loop, with lengths that differ: with two samples of three numbers, `Hasty` would stop
+# with an error. `Dot` agrees with the loop:
 
 
 # %% tags=["slide"]
