@@ -172,7 +172,7 @@ class Plain(mg.autograd.Function):
         return g * w, g * x
 
 
-# %% tags=["raises-exception", "slide", "Q14"]
+# %% tags=["raises-exception", "slide", "Q97"]
 mg.vmap(Plain.apply, in_dims=(0, None))(X, w)
 
 # %% [markdown] tags=["slide"]
@@ -182,7 +182,7 @@ mg.vmap(Plain.apply, in_dims=(0, None))(X, w)
 # which axis of that is the mapped one. (`info.batch_size` is the number of samples.)
 
 
-# %% tags=["slide"]
+# %% tags=["slide", "Q97"]
 class Dot(Plain):
     @staticmethod
     def vmap(info, in_dims, x, w):
@@ -283,7 +283,7 @@ course.because(
 # and axis 0 is the first one of a sample.
 
 
-# %% tags=["slide", "Q14"]
+# %% tags=["slide", "Q97"]
 class Generated(mg.autograd.Function):
     generate_vmap_rule = True
 
@@ -315,7 +315,7 @@ class WithNumPy(Generated):
         return mg.tensor(x.detach().numpy() @ w.detach().numpy())
 
 
-# %% tags=["raises-exception", "slide", "Q14"]
+# %% tags=["raises-exception", "slide", "Q97"]
 mg.vmap(WithNumPy.apply, in_dims=(1, None))(Z, v)
 
 # %% [markdown] tags=["explain", "slide"]
@@ -339,7 +339,7 @@ mg.vmap(WithNumPy.apply, in_dims=(1, None))(Z, v)
 # the weights: None.
 
 
-# %% tags=["slide"]
+# %% tags=["slide", "Q96"]
 def loss(weights, x, target):
     return ((x * weights).sum(0) - target) ** 2
 
