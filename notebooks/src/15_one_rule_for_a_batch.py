@@ -182,7 +182,7 @@ mg.vmap(Plain.apply, in_dims=(0, None))(X, w)
 # which axis of that is the mapped one. (`info.batch_size` is the number of samples.)
 
 
-# %% tags=["slide", "Q97"]
+# %% tags=["slide"]
 class Dot(Plain):
     @staticmethod
     def vmap(info, in_dims, x, w):
@@ -199,7 +199,7 @@ class Dot(Plain):
 # shape does the rule get, and which one does forward get? How many samples does the ctx
 # keep?
 
-# %% tags=["step", "slide"]
+# %% tags=["step", "slide", "Q97"]
 # %%step
 Z = mg.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
 v = mg.tensor([10.0, 1.0])
@@ -385,12 +385,16 @@ ratio = timed["loop"].ratio_to(timed["vmap"]).median
 answers = {0: "about as long", 3: "3 times as long", 10: "more than 10 times"}
 answers[max([least for least in answers if least <= ratio])]
 
-# %% [markdown] tags=["explain", "slide"]
+# %% [markdown] tags=["explain"]
+# <details><summary>After you've run it: what happened, in words</summary>
+#
 # (Look at `ratio` for the number on your computer.) Both do the same multiplications.
 # But the loop calls `apply`, makes nodes and runs backward 64 times; vmap does all that
 # once, with arrays that are 64 times as long. With arrays this small, nearly all the
 # time goes into the calls; with large ones you gain less. And all 64 gradients are in
 # memory at once: `chunk_size=16` maps 16 samples at a time.
+#
+# </details>
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
