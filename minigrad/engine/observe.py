@@ -139,6 +139,9 @@ class Observer(Protocol):
         a tangent now.
         """
 
+    def tensor_mapped(self, tensor: Any) -> None:
+        """vmap: this BatchedTensor stands for one example of the tensor below it."""
+
     def module_entered(self, module: Any) -> None:
         """A module of ``nn`` is about to run its forward."""
 

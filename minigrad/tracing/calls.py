@@ -38,6 +38,8 @@ class Calls:
         self._keys: dict[int, tuple[weakref.ref[Any], str]] = {}
         self._count = 0
         self._outputs: dict[tuple[str, int], Value] = {}
+        self.mapped: dict[str, tuple[int, ...]] = {}
+        """By the key of a tensor: its dimensions that count the examples of a vmap."""
 
     def given(self, inputs: Iterable[Any]) -> list[Value]:
         """The arguments of a call that begins."""
@@ -119,15 +121,25 @@ class Calls:
             numbers, version = note[1], version_of(value)
         else:
             return {"text": "" if value is UNHEARD else brief(value)}
-        known = self._keys.get(id(value))
-        if known is None or known[0]() is not value:
-            known = self._keys[id(value)] = weakref.ref(value), f"t{self._count}"
-            self._count += 1
-        elif is_new:
-            is_new = False  # it was given, and has changed
-        name = None if is_new else self._values.names.of(value)
-        passed: Value = {"name": name, "v": Note(("A", numbers)), "t": known[1]}
+        key, was_known = self._key_of(value)
+        # An output that is known was given, and has changed.
+        name = None if is_new and not was_known else self._values.names.of(value)
+        passed: Value = {"name": name, "v": Note(("A", numbers)), "t": key}
         passed["needs"] = needs
         if version:
             passed["ver"] = version
         return passed
+
+    def note_mapped(self, tensor: Any, dims: tuple[int, ...]) -> None:
+        """A vmap has its examples along these dimensions."""
+        self.mapped[self._key_of(tensor)[0]] = dims
+
+    def _key_of(self, tensor: Any) -> tuple[str, bool]:
+        """The key of a tensor, and whether it had one before."""
+        known = self._keys.get(id(tensor))
+        if known is not None and known[0]() is tensor:
+            return known[1], True
+        key = f"t{self._count}"
+        self._keys[id(tensor)] = weakref.ref(tensor), key
+        self._count += 1
+        return key, False

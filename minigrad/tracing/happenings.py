@@ -17,6 +17,7 @@ from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import is_leaf, label_of
 from minigrad.tracing.story import Story
 from minigrad.tracing.values import Note, Ref, plain
+from minigrad.transforms.vmap_tensor import BatchedTensor, mapped_dims, physical
 
 CHECKPOINTS = ("minigrad.utils.", "torch.utils.checkpoint")
 """The modules whose own hooks forget saved values and compute them again."""
@@ -172,6 +173,10 @@ class Happenings:
                 **fields,
             }
         )
+
+    def tensor_mapped(self, tensor: BatchedTensor) -> None:
+        """A vmap has its examples in one tensor: its picture sets their axis apart."""
+        self._log.calls.note_mapped(physical(tensor), mapped_dims(tensor))
 
     def advice_given(self, owner: Any, subject: str, warning: Any) -> None:
         """Teaching mode has found something in a class or a hook of the learner's."""

@@ -22,6 +22,7 @@ from minigrad.tracing.kept import MOST_BYTES
 from minigrad.tracing.lines import FrameLog
 from minigrad.tracing.listening import choose_backend
 from minigrad.tracing.log import EventLog
+from minigrad.tracing.mapped_axes import mark
 from minigrad.tracing.messages import message
 from minigrad.tracing.picture import complete
 from minigrad.tracing.program import Block, remember
@@ -222,6 +223,7 @@ class Recorder:
                 "graph": graph,
                 "events": log.events,
             }
+            mark(data, log.calls.mapped)
             complete(data)
             return data
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from minigrad import errors
+from minigrad.engine import observe
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.examples import first_example, moved, repeated
 from minigrad.engine.interpreters import opened_here, with_stack
@@ -44,6 +45,7 @@ class BatchedTensor(Tensor):
         self.value = value
         self.transform = transform
         self.batch_dim = batch_dim
+        observe.notify("tensor_mapped", self)
 
     if not TYPE_CHECKING:  # the attributes of Tensor are properties here
 
@@ -297,6 +299,15 @@ def physical(tensor: Tensor) -> Tensor:
     while isinstance(tensor, BatchedTensor):
         tensor = tensor.value
     return tensor
+
+
+def mapped_dims(tensor: Tensor) -> tuple[int, ...]:
+    """The dimensions of ``physical(tensor)`` that count examples."""
+    if not isinstance(tensor, BatchedTensor):
+        return ()
+    below = mapped_dims(tensor.value)
+    kept = [dim for dim in range(physical(tensor).ndim) if dim not in below]
+    return tuple(sorted([*below, kept[tensor.batch_dim]]))
 
 
 def with_physical(tensor: Tensor, new: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ Graphviz finds the places; the page draws, and no step moves anything.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from minigrad.tracing.messages import message
@@ -73,6 +73,15 @@ class Scene:
                 self._add_leaf(node["id"], node)
         for ctx, call in self._told.unrecorded.items():
             self._add_unrecorded(ctx, call)
+        for name, line in self.lines.items():
+            if self._is_mapped(self.lines.get(f"{name}>", line)):
+                line["mapped"] = True
+
+    def _is_mapped(self, line: Json) -> bool:
+        """Whether what goes along a value's line holds the examples of a vmap."""
+        of = self.parts[line["of"]]
+        ref = of["v"][int(line["at"][1:])] if of["k"] == "call" else of["v"]
+        return bool(ref and ref.get("ax"))
 
     def _add_leaf(self, name: str, node: Json) -> None:
         """A chip, and the slot of its gradient; one that many read has many."""
@@ -203,7 +212,7 @@ class Scene:
             return [max(56, room + count * letter + 14), CHIP]
         rows, columns = len(value["rows"]), max(map(len, value["rows"]), default=0)
         side = side_of(max(rows, 1), max(columns, 1))
-        shape = "\u00d7".join(map(str, value["shape"]))
+        shape = shape_words(value["shape"], (ref or {}).get("ax", ()))
         wide = max(columns * side + 16, room + len(shape) * SMALL + 12)
         return [wide, max(rows * side, 14) + 34]
 
@@ -214,6 +223,12 @@ class Scene:
 def side_of(rows: int, columns: int) -> int:
     """The side of the squares of which an array is drawn."""
     return max(6, min(14, 84 // columns, 66 // rows))
+
+
+def shape_words(shape: Sequence[int], mapped: Sequence[int] = ()) -> str:
+    """A shape; the lengths that count the examples of a vmap stand in brackets."""
+    lengths = [f"[{n}]" if axis in mapped else str(n) for axis, n in enumerate(shape)]
+    return "\u00d7".join(lengths)
 
 
 Cell = tuple[str, str, float]

@@ -101,10 +101,25 @@ def unrecorded() -> Any:
     return trace
 
 
+def batch() -> Any:
+    """Two examples, side by side in the columns of x; a and b are the same for both."""
+    x = minigrad.arange(6.0).reshape(3, 2).requires_grad_()
+    a, b = minigrad.tensor([1.0, 2.0, 3.0]), minigrad.tensor([4.0, 5.0, 6.0])
+    with record("A batch") as trace:
+        y = minigrad.vmap(lambda x: (x * a + b).sum(0), in_dims=1)(x)
+        y.sum().backward()
+    return trace
+
+
 SCENES: dict[str, Callable[[], Any]] = {
     name: program for name, program, _ in scenes.SCENES if name != "compare"
 }
-SCENES |= {"layers": layers, "diamond": diamond, "unrecorded": unrecorded}
+SCENES |= {
+    "layers": layers,
+    "diamond": diamond,
+    "unrecorded": unrecorded,
+    "batch": batch,
+}
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -415,3 +430,15 @@ def test_player_plays_at_once_where_it_is_asked_to(
     assert bool(page.evaluate("player.player.playing")) == plays
     assert (page.evaluate("player.player.position") > 0) == plays
     context.close()
+
+
+def test_examples_of_a_vmap_are_stacks_whose_axis_is_set_apart(
+    still: Page, tmp_path: Path
+) -> None:
+    opened(still, batch(), tmp_path).evaluate("player.player.go(1e9)")
+    texts = still.locator(".scene .shape, .scene .slot .value").all_text_contents()
+    assert sorted(filter(None, texts)) == [*["3\u00d7[2]"] * 2, *["[2]\u00d73"] * 3]
+    stacks = still.locator(".chip:has(.behind)").count()
+    assert (stacks, still.locator(".chip").count()) == (5, 8)
+    opened(still, layers(), tmp_path)
+    assert still.locator(".behind, .between").count() == 0

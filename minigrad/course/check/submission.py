@@ -10,7 +10,7 @@ import minigrad
 from minigrad import errors
 from minigrad.course.check.findings import Finding
 
-METHODS = ("forward", "setup_context", "backward", "jvp")
+METHODS = ("forward", "setup_context", "backward", "jvp", "vmap")
 
 
 def no_function(answer: object, name: str) -> Finding | None:

@@ -27,9 +27,8 @@ class ExerciseUnknownError(errors.MinigradError, KeyError):
 def names() -> list[str]:
     """The ids of the lessons' exercises, in order."""
     folder = resources.files("minigrad.course.exercises")
-    files = (file.name for file in folder.iterdir())
-    texts = (name.removesuffix(".toml") for name in files if name.endswith(".toml"))
-    return sorted(stem.removeprefix("ex").replace("_", ".") for stem in texts)
+    found = [re.fullmatch(r"ex(\w+)\.toml", file.name) for file in folder.iterdir()]
+    return sorted([text[1].replace("_", ".") for text in found if text])
 
 
 def gym_names() -> list[str]:

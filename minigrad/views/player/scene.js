@@ -63,8 +63,16 @@ export function isWritten(value) {
   return !value || !value.shape.length || (value.shape.length === 1 && value.shape[0] <= 3 && !value.cut);
 }
 
-/** @param {import("./types").Value} value */
-const shapeOf = (value) => oddWords(value) || value.shape.join("×");
+/**
+ * The lengths that count the examples of a vmap are set apart, as in
+ * minigrad.views.picture.shape_words.
+ * @param {import("./types").Value} value @param {number[]} [mapped]
+ */
+function shapeOf(value, mapped = []) {
+  return oddWords(value) || value.shape.map((length, axis) => (mapped.includes(axis) ? `[${length}]` : length)).join("×");
+}
+
+const BEHIND = 4; // how far the second card of a stack looks out
 
 /**
  * A long value is written smaller.
@@ -88,7 +96,11 @@ class Chip {
     const [x, y, w, h] = spot;
     const isArray = h > 46;
     const title = shortened(name, 18);
-    this.box = group({ class: `chip ${kind}` }, card(spot, "skin", isArray ? 8 : 19));
+    const corners = isArray ? 8 : 19;
+    this.mapped = ref?.ax;
+    this.box = group({ class: `chip ${kind}` });
+    if (this.mapped) this.box.append(card([x + BEHIND, y - BEHIND, w, h], "skin behind", corners));
+    this.box.append(card(spot, "skin", corners));
     const base = isArray ? y + 18 : y + h / 2 + 5;
     if (name) this.box.append(text(x + 12, base, title, "name", "start"));
     this.note = text(x + w - 9, base, "", "shape", "end");
@@ -110,14 +122,14 @@ class Chip {
     const value = valueOf(this.trace, ref);
     this.thumb.replaceChildren();
     const drawn = this.isArray && value && !isWritten(value);
-    write(this.note, drawn ? shapeOf(value) : "");
+    write(this.note, drawn ? shapeOf(value, this.mapped) : "");
     const [x, y, w, h] = this.spot;
     if (drawn && known) {
       const { group: picture, width, height } = squares(value);
       picture.setAttribute("transform", `translate(${x + (w - width) / 2} ${y + 24 + (h - 30 - height) / 2})`);
       this.thumb.append(picture);
     }
-    const short = !known || !ref ? "?" : isWritten(value) ? brief(this.trace, ref) : this.isArray ? "" : shapeOf(value);
+    const short = !known || !ref ? "?" : isWritten(value) ? brief(this.trace, ref) : this.isArray ? "" : shapeOf(value, this.mapped);
     writeValue(this.value, drawn ? "" : short);
   }
 }
@@ -140,7 +152,7 @@ export function leafOf(owner, part) {
   const value = text(corner[0], corner[1], "", "value", "end");
   const thumb = svgElement("g", { class: "thumb" });
   slot.append(value, thumb, card(part.slot, "hit", 7));
-  const tray = new Tray(trace, part.tray);
+  const tray = new Tray(trace, part.tray, part.v?.ax);
   const node = group({ class: "node", id: `mg_${part.id}` }, chip.box, card(part.chip, "hit", 19));
   const shape = group({ class: "leaf" }, node, slot, tray.box);
   owner.makeNode(node, part.n, chip.name);
@@ -163,7 +175,7 @@ export function leafOf(owner, part) {
       const isLong = isArray && words.length > MANY;
       const room = Math.max(4, Math.floor((w - (isLong ? 16 : 58)) / LONG));
       const written = shortened(words.length > room ? words.replaceAll(" ", "") : words, room);
-      write(value, !ref ? "None" : drawn ? shapeOf(array) : written);
+      write(value, !ref ? "None" : drawn ? shapeOf(array, part.v?.ax) : written);
       setKinds(value, { below: isLong });
       const [left, top] = isLong ? [x + w / 2, y + h - 12] : corner;
       value.setAttribute("x", left);
@@ -194,10 +206,11 @@ export function dataOf(owner, part) {
 
 // What waits at a node, and of what it is the sum.
 class Tray {
-  /** @param {Trace} trace @param {Spot} spot */
-  constructor(trace, spot) {
+  /** @param {Trace} trace @param {Spot} spot @param {number[]} [mapped] */
+  constructor(trace, spot, mapped) {
     this.trace = trace;
     this.spot = spot;
+    this.mapped = mapped;
     const [x, y, w, h] = spot;
     this.isArray = h > 26;
     this.sum = text(x + w / 2, this.isArray ? y + 17 : y + h / 2 + 5, "", "sum");
@@ -222,7 +235,7 @@ class Tray {
     const value = gathered.length === 1 ? valueOf(this.trace, gathered[0].total) : null;
     const drawn = this.isArray && value && !isWritten(value) && !left;
     const room = Math.floor((this.spot[2] - 12) / LETTER);
-    write(this.sum, drawn ? shortened(shapeOf(value), room) : this.words(gathered, left, room, isFull));
+    write(this.sum, drawn ? shortened(shapeOf(value, this.mapped), room) : this.words(gathered, left, room, isFull));
     if (!drawn) return;
     const [x, y, w, h] = this.spot;
     const { group: picture, width, height } = squares(value);
@@ -298,7 +311,7 @@ export function callOf(owner, part) {
     flow.append(svgElement("path", { class: "line", d, "marker-end": `url(#${owner.tip("flow")})` }));
   }
   const box = new Box(owner, part);
-  const tray = new Tray(trace, part.tray);
+  const tray = new Tray(trace, part.tray, part.v[0]?.ax);
   const node = group({ class: "node", id: `mg_${part.id}` }, flow, op, ...chips.map((one) => one.box));
   const [left, top] = [Math.min(x, part.box[0]), Math.min(y, part.chips[0][1])];
   /** @type {Spot} */

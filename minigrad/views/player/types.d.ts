@@ -20,6 +20,7 @@ export type Ref = {
   out?: number | null;
   fn?: string | null;
   tan?: string;
+  ax?: number[]; // its dimensions that count the examples of a vmap
 };
 
 /** The picture of an array: its corner, and what is known of the whole. */
@@ -232,7 +233,7 @@ export type Part = {
 };
 
 /** The edge of a value, or the wire of a gradient, from its left end to its right one. */
-export type Line = { id: string; k: "value" | "wire"; of: string; to: string; d: string };
+export type Line = { id: string; k: "value" | "wire"; of: string; to: string; d: string; mapped?: boolean };
 export type Picture = { size: [number, number]; parts: Part[]; lines: Line[] };
 
 /** What a player is made with, and what it says to who made it. */

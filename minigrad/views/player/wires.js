@@ -171,14 +171,21 @@ function tagOf([x, y, width, height], kind, rx) {
   return { tag, words, room: Math.floor((width - 10) / TAG_LETTER) };
 }
 
+// All examples of a vmap go along a double line.
+/** @param {Line} line */
+const manyOf = (line) => (line.mapped ? "mapped" : "");
+/** @param {Line} line */
+const between = (line) => (line.mapped ? [svgElement("path", { class: "between", d: line.d })] : []);
+
 /**
  * @param {PicturePane} owner @param {Line} line @param {Tags} tags
  * @returns {{shape: SVGElement, over: SVGElement, show: (view: View) => void}}
  */
 export function wireOf(owner, line, tags = {}) {
   const path = svgElement("path", { class: "line", d: line.d });
-  const shape = svgElement("g", { class: "edge", id: `mg_${line.id}` });
-  shape.append(svgElement("path", { class: "halo", d: line.d }), path, svgElement("path", { class: "hit", d: line.d }));
+  const shape = svgElement("g", { class: `edge ${manyOf(line)}`, id: `mg_${line.id}` });
+  shape.append(svgElement("path", { class: "halo", d: line.d }), path, ...between(line));
+  shape.append(svgElement("path", { class: "hit", d: line.d }));
   const end = pointsOf(line.d)[0];
   const none = svgElement("path", { class: "none", d: `M${end[0] + 8} ${end[1] - 6}a6 6 0 1 1-.1 0m-4.2 10.2l8.4-8.4` });
   shape.append(none);
@@ -215,9 +222,9 @@ export function wireOf(owner, line, tags = {}) {
  * @returns {{shape: SVGElement, show: (view: View) => void}}
  */
 export function flowOf(owner, line) {
-  const shape = svgElement("g", { class: "flow" });
+  const shape = svgElement("g", { class: `flow ${manyOf(line)}` });
   const path = svgElement("path", { class: "line", d: line.d, "marker-end": `url(#${owner.tip("flow")})` });
-  shape.append(path);
+  shape.append(path, ...between(line));
   const ctx = owner.story.nodes[line.to]?.ctx ?? line.to;
   /** @type {(view: View) => void} */
   const show = ({ state, event }) => {

@@ -5,6 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from minigrad.course.check.probes.batches import (
+    Mapped,
+    Raced,
+    each_gradient,
+    mapped,
+    race,
+)
 from minigrad.course.check.probes.chains import peaks_of_chains
 from minigrad.course.check.probes.checkers import Judged, Sloped, judged, sloped
 from minigrad.course.check.probes.checkpoints import Checkpointed, checkpointed
@@ -53,6 +60,9 @@ LOOKS: dict[str, Callable[..., Any]] = {
         sloped,
         product_of,
         stepped,
+        mapped,
+        each_gradient,
+        race,
     )
 }
 
@@ -73,4 +83,6 @@ RECORDS = (
     Sloped,
     Product,
     Step,
+    Mapped,
+    Raced,
 )

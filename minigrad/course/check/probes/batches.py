@@ -1,0 +1,141 @@
+"""Answers that take a batch: a Function with a vmap rule, per-sample gradients, and
+the time of two programs, of which one is to be faster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from minigrad.course.check.facts import Array, Crash
+from minigrad.course.check.probes.clocks import Clock, in_place_of_time
+from minigrad.course.check.spy import crash_of
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """What came out of a batch, None if it was no tensor but a ``kind``.
+
+    ``gradients``: of each tensor that was given, where the result has the shape of the
+    upstream gradient. ``nodes``: how many the graph of the result has; ``calls``: how
+    often the function of one sample was called.
+    """
+
+    result: Array | None = None
+    kind: str = ""
+    gradients: tuple[Array | None, ...] = ()
+    nodes: int = 0
+    calls: int = 0
+    crash: Crash | None = None
+
+
+def mapped(
+    answer: Any, in_dims: tuple[int | None, ...], given: Sequence[Any], g: Array
+) -> Mapped:
+    """``vmap(answer.apply)`` of arrays and numbers, and its gradients."""
+    inputs = [leaf_of(one) for one in given]
+    leaves = [one for one in inputs if isinstance(one, minigrad.Tensor)]
+    gradients: tuple[Array | None, ...] = ()
+    try:
+        result = minigrad.vmap(answer.apply, in_dims=in_dims)(*inputs)
+        if not isinstance(result, minigrad.Tensor):
+            return Mapped(kind=type(result).__name__)
+        if result.shape == g.shape and result.requires_grad:
+            gradients = gradients_of(result, leaves, g)
+    except Exception as error:
+        return Mapped(crash=crash_of("", error))
+    return Mapped(numbers_of(result), "Tensor", gradients, nodes_below(result))
+
+
+def gradients_of(
+    result: Any, leaves: Sequence[Any], g: Array
+) -> tuple[Array | None, ...]:
+    """What g makes of a result's graph, which is kept; it's the check that asks."""
+    found = minigrad.autograd.grad(
+        result, leaves, minigrad.tensor(g), retain_graph=True, allow_unused=True
+    )
+    return tuple([None if one is None else numbers_of(one) for one in found])
+
+
+def leaf_of(given: Any) -> Any:
+    """An array as a leaf that requires grad; anything else as it is."""
+    if not isinstance(given, np.ndarray):
+        return given
+    return minigrad.tensor(given, requires_grad=True)
+
+
+def numbers_of(tensor: Any) -> Array:
+    """A copy of what a tensor holds."""
+    return np.array(tensor.detach().numpy())
+
+
+def nodes_below(result: Any) -> int:
+    """How many nodes backward would run."""
+    found, left = set(), [result.grad_fn]
+    while left:
+        node = left.pop()
+        if node is not None and node not in found:
+            found.add(node)
+            left += [after for after, _ in node.next_functions]
+    return len(found)
+
+
+def each_gradient(answer: Any, w: Array, x: Array, targets: Array) -> Mapped:
+    """The gradients of a squared error, one for each row of x; it counts its calls."""
+    calls = [0]
+
+    def loss(w: Any, x: Any, target: Any) -> Any:
+        calls[0] += 1
+        return ((x * w).sum(0) - target) ** 2
+
+    try:
+        result = answer(loss, *map(minigrad.tensor, (w, x, targets)))
+    except Exception as error:
+        return Mapped(calls=calls[0], crash=crash_of("", error))
+    if not isinstance(result, minigrad.Tensor):
+        return Mapped(kind=type(result).__name__, calls=calls[0])
+    return Mapped(numbers_of(result), "Tensor", calls=calls[0])
+
+
+@dataclass(frozen=True)
+class Raced:
+    """What was said of two programs, and their order: s for slow, f for fast."""
+
+    said: float = 0.0
+    kind: str = ""
+    turns: str = ""
+    crash: Crash | None = None
+
+
+def race(
+    answer: Callable[..., Any], slow: float, fast: float, cold: float, busy: int
+) -> Raced:
+    """How often the time of ``fast`` that of ``slow`` is, as the answer says.
+
+    The first call of each takes ``cold`` more. Calls from number ``busy`` on, three of
+    them, take ten times as long: the computer does something else, too.
+    """
+    clock = Clock()
+    turns: list[str] = []
+
+    def program(letter: str, usual: float) -> Callable[[], float]:
+        def run() -> float:
+            is_first = letter not in turns
+            is_busy = busy <= len(turns) < busy + 3
+            turns.append(letter)
+            clock.now += usual * (10 if is_busy else 1) + cold * is_first
+            return 1.0
+
+        return run
+
+    try:
+        with in_place_of_time(clock):
+            said = answer(program("s", slow), program("f", fast))
+    except Exception as error:
+        return Raced(turns="".join(turns), crash=crash_of("", error))
+    if isinstance(said, bool) or not isinstance(said, (int, float)):
+        return Raced(kind=type(said).__name__, turns="".join(turns))
+    return Raced(float(said), turns="".join(turns))

@@ -1,0 +1,129 @@
+"""A vmap rule of the learner's, held against a loop over the samples.
+
+A case is one call under vmap. ``known`` are results of mistakes, by the names of their
+messages; the first cases have as many samples as numbers in each, so that a mistake is
+a wrong number, not an error, and can be told by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import minigrad
+from minigrad.course.check import Array, Finding, pass_on_todo, submission
+from minigrad.course.check.probes import batches, seen
+from minigrad.course.check.probes.batches import Mapped
+from minigrad.course.exercises.messages import Messages
+
+say = Messages(__name__)
+
+Dims = tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Which dimensions are mapped, of what, and what mistakes would make of it."""
+
+    in_dims: Dims
+    given: tuple[Any, ...]
+    known: Mapping[str, Array] = field(default_factory=dict)
+
+
+def look_at(
+    answer: Any,
+    name: str,
+    one: Callable[..., Any],
+    cases: Sequence[Case],
+    random: np.random.Generator,
+) -> list[Finding]:
+    """The first case that differs from a loop of ``one``; then, whether it loops."""
+    unusable = submission.unusable(answer, name)
+    if unusable:
+        return [unusable]
+    for case in cases:
+        right, leaves = by_loop(one, case)
+        g = random.uniform(0.5, 1.5, right.shape)
+        run = seen(batches.mapped, (answer,), case.in_dims, case.given, g)
+        found = fault_in(run, name, case, numbers(right))
+        if not found:
+            wanted = minigrad.autograd.grad(right, leaves, minigrad.tensor(g))
+            found = wrong_gradient(run, name, case, [numbers(one) for one in wanted])
+        if found:
+            return [found]
+    return grows(answer, name, cases[-1], run.nodes, g)
+
+
+def by_loop(one: Callable[..., Any], case: Case) -> tuple[Any, list[Any]]:
+    """The function on one sample after the other, and the leaves of its graph."""
+    inputs = [batches.leaf_of(given) for given in case.given]
+    pairs = list(zip(inputs, case.in_dims, strict=True))
+    count = next(x.shape[dim] for x, dim in pairs if dim is not None)
+    rows = []
+    for place in range(count):
+        sample = [x if dim is None else x.select(dim, place) for x, dim in pairs]
+        rows.append(one(*sample))
+    return minigrad.stack(rows), [x for x in inputs if isinstance(x, minigrad.Tensor)]
+
+
+def numbers(tensor: Any) -> Array:
+    """What a tensor holds."""
+    return np.asarray(tensor.detach().numpy())
+
+
+def fault_in(run: Mapped, name: str, case: Case, right: Array) -> Finding | None:
+    """What is wrong with a result; None if it is that of the loop."""
+    shown = facts_of(name, case)
+    if run.crash is not None:
+        pass_on_todo(run.crash)
+        return say.of_crash("crashed", run.crash, text=run.crash.text, **shown)
+    if run.result is None:
+        return say("no_tensor", kind=run.kind, **shown)
+    shown |= {"got": run.result.shape, "wanted": right.shape}
+    if same(run.result, right):
+        return None
+    if run.result.shape == right.shape:
+        row = next(r for r in range(len(right)) if not same(run.result[r], right[r]))
+        shown |= {"row": row, "got": run.result[row], "wanted": right[row]}
+    made = [made for made, wrong in case.known.items() if same(run.result, wrong)]
+    if made:
+        return say(f"result.{made[0]}", **shown)
+    return say("result" if run.result.shape == right.shape else "shape", **shown)
+
+
+def facts_of(name: str, case: Case) -> dict[str, Any]:
+    """What each message says of a case."""
+    shapes = [str(x.shape) for x in case.given if isinstance(x, np.ndarray)]
+    return {"name": name, "in_dims": case.in_dims, "shapes": " and ".join(shapes)}
+
+
+def same(one: Array, other: Array) -> bool:
+    """Whether shape and numbers agree."""
+    return one.shape == other.shape and bool(np.allclose(one, other))
+
+
+def wrong_gradient(
+    run: Mapped, name: str, case: Case, wanted: Sequence[Array]
+) -> Finding | None:
+    """The first gradient that isn't that of the loop."""
+    for place, right in enumerate(wanted):
+        got = run.gradients[place] if run.gradients else None
+        if got is None or not same(got, right):
+            kind = "gradient" if got is not None else "gradient.none"
+            return say(kind, place=place, **facts_of(name, case))
+    return None
+
+
+def grows(answer: Any, name: str, case: Case, nodes: int, g: Array) -> list[Finding]:
+    """Whether the graph is larger for twice as many samples: then there is a loop."""
+    twice = [
+        x if dim is None else np.concatenate([x, x], dim)
+        for x, dim in zip(case.given, case.in_dims, strict=True)
+    ]
+    more = seen(batches.mapped, (answer,), case.in_dims, twice, np.concatenate([g, g]))
+    if more.nodes == nodes:
+        return []
+    return [say("loop", name=name, few=nodes, many=more.nodes)]

@@ -1,0 +1,44 @@
+"""15.3: a vmap rule for a sum along an axis, which is another one in the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from minigrad.course.check import Array, Finding
+from minigrad.course.exercises import batches
+from minigrad.course.exercises.batches import Case
+
+ANSWER = "Sum"
+
+
+def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+    """A cube for each axis, counted from either end; then lengths that all differ."""
+    cubes = [cube(random, dim, axis) for dim in (0, 1) for axis in (0, 1, -1, -2)]
+    others = [
+        Case((dim, None), (random.uniform(0.5, 2, (2, 4, 5, 3)), axis))
+        for dim, axis in ((0, 1), (2, 0), (3, -1), (1, -3))
+    ]
+    cases = [*cubes, *others]
+    return batches.look_at(answer, ANSWER, lambda x, n: x.sum(n), cases, random)
+
+
+def cube(random: np.random.Generator, dim: int, axis: int) -> Case:
+    """As many samples as rows and columns, so that no shape tells a mistake."""
+    x = random.uniform(0.5, 2, (3, 3, 3)).round(2)
+    return Case((dim, None), (x, axis), dict(mistaken(x, dim, axis)))
+
+
+def mistaken(x: Array, dim: int, axis: int) -> Iterator[tuple[str, Array]]:
+    """What mistakes make of a cube."""
+    front = np.moveaxis(x, dim, 0)
+    shifted = axis + 1 if axis >= 0 else axis
+    if dim:
+        yield "axis", x.sum(shifted)
+    if axis < 0:
+        yield "negative", front.sum(axis + 1)
+    else:
+        yield "unshifted", front.sum(axis)
+    yield "transposed", front.sum(shifted).T
