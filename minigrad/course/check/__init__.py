@@ -54,6 +54,7 @@ from minigrad.course.check.limits import (
 from minigrad.course.check.questions import Outcome, answers_of
 from minigrad.course.check.references import References
 from minigrad.course.check.spy import Watch, crash_of
+from minigrad.course.check.ten_questions import SelfReview, self_review
 from minigrad.course.check.trials import Planned
 from minigrad.course.check.verdict import (
     CRASHED,
@@ -100,6 +101,7 @@ __all__ = [
     "References",
     "Returned",
     "Second",
+    "SelfReview",
     "Tangent",
     "Trial",
     "Verdict",
@@ -124,6 +126,7 @@ __all__ = [
     "probes",
     "questions",
     "says_todo",
+    "self_review",
     "silence",
     "submission",
     "thrown",

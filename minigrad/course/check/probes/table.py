@@ -9,8 +9,10 @@ from minigrad.course.check.probes.chains import peaks_of_chains
 from minigrad.course.check.probes.checkers import Judged, Sloped, judged, sloped
 from minigrad.course.check.probes.checkpoints import Checkpointed, checkpointed
 from minigrad.course.check.probes.clocks import Timed, time_calls
+from minigrad.course.check.probes.devices import Moved, on_second_device
 from minigrad.course.check.probes.duals import Dual, run_programs
 from minigrad.course.check.probes.histories import Ending, tell
+from minigrad.course.check.probes.layouts import Laid, laid_out
 from minigrad.course.check.probes.lifetimes import (
     Left,
     gradient_of_a_sum,
@@ -24,6 +26,7 @@ from minigrad.course.check.probes.packing import (
     stored,
     there_and_back,
 )
+from minigrad.course.check.probes.reviews import Reviewed, reviewed
 from minigrad.course.check.probes.second_order import (
     Product,
     Step,
@@ -53,6 +56,9 @@ LOOKS: dict[str, Callable[..., Any]] = {
         sloped,
         product_of,
         stepped,
+        on_second_device,
+        laid_out,
+        reviewed,
     )
 }
 
@@ -73,4 +79,7 @@ RECORDS = (
     Sloped,
     Product,
     Step,
+    Moved,
+    Laid,
+    Reviewed,
 )
