@@ -32,6 +32,7 @@ LESSONS = {
     "11_going_forwards": 11,
     "12_trading_memory_for_time": 8,
     "13_is_my_gradient_right": 15,
+    "17_to_pytorch_and_back": 5,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
 
