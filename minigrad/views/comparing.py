@@ -31,8 +31,8 @@ class Comparison:
     def __init__(self, first: Recording, second: Recording) -> None:
         self._sides = (first, second)
         engines = [side.data["meta"].get("engines") for side in self._sides]
-        across = engines[0] != engines[1]
-        left, right = (story_of(side.data, across) for side in self._sides)
+        self._across = engines[0] != engines[1]
+        left, right = (story_of(side.data, self._across) for side in self._sides)
         self.pairs = paired(left, right)
         self.difference = first_difference(left, right, self.pairs)
 
@@ -44,8 +44,10 @@ class Comparison:
             return message("compare.same", steps=steps)
         says = []
         for side, place in zip(self._sides, self.difference, strict=True):
-            events = side.data["events"]
-            said = events[place - 1]["say"] if place else ""
+            event = side.data["events"][place - 1] if place else {}
+            said = event.get("say", "")
+            if self._across:  # the picture's sentence has values, and no bytes
+                said = event.get("why", said)
             key = "compare.says" if place else "compare.nothing"
             says.append(message(key, sentence=said))
         return message("compare.differ", left=says[0], right=says[1])

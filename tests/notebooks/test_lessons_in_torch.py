@@ -126,6 +126,7 @@ def in_torchs_words(text: str) -> str:
 
 @pytest.mark.filterwarnings("ignore:.*is not a leaf Tensor is being accessed")
 @pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated")  # by its own jvp
+@pytest.mark.filterwarnings("ignore:__array_wrap__ must accept")  # NumPy's, of torch
 @pytest.mark.parametrize(
     ("folder", "name", "count"),
     [("notebooks", *each) for each in LESSONS.items()]

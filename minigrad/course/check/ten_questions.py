@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import minigrad
 from minigrad.course.check.diagnosis import diagnose
 from minigrad.course.check.engines import MINIGRAD, engine_of
 from minigrad.course.check.findings import Finding
@@ -109,7 +110,8 @@ def self_review(function: Any, *example_inputs: Any) -> SelfReview:
         arrays = [
             MINIGRAD.memory(v) if MINIGRAD.is_tensor(v) else v for v in example_inputs
         ]
-        leaves = on_second_device(function, *arrays).leaves
+        with minigrad.teaching(False):
+            leaves = on_second_device(function, *arrays).leaves
     return SelfReview(
         found.name, tuple(answers_to((*found.findings, *found.remarks), leaves))
     )

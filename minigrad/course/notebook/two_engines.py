@@ -38,7 +38,7 @@ def side_by_side(program: Program) -> Comparison:
 
     ours = step(program, minigrad)
     ours.data["meta"]["title"] = f"{program.__name__} in minigrad"
-    return compare(ours, in_torch(program)())
+    return compare(ours.at_level("picture"), in_torch(program)().at_level("picture"))
 
 
 def in_torch(program: Program) -> Callable[[], Recording]:

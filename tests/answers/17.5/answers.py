@@ -61,7 +61,7 @@ class OnTheCpu(WrongSlope):
     @staticmethod
     def backward(ctx, grad_output):
         (x,) = ctx.saved_tensors
-        return grad_output * x * mg.tensor(2.0, dtype=x.dtype)
+        return grad_output * x * mg.tensor([2.0], dtype=x.dtype)
 
 
 class Stops(WrongSlope):

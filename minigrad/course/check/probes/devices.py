@@ -82,12 +82,18 @@ def noted(leaves: list[str]) -> Iterator[None]:
 
 
 def noting(function: Any, name: str, leaves: list[str], makes: bool = False) -> Any:
-    """A call that is noted, unless it makes a tensor on a device that it names."""
+    """A call that is noted, unless what it makes fits anywhere.
+
+    It does on a device that was named, and if it's a single number: torch takes those
+    to where the other tensor is.
+    """
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if not makes or kwargs.get("device") is None:
+        made = function(*args, **kwargs)
+        fits = makes and (kwargs.get("device") is not None or made.dim() == 0)
+        if not fits:
             leaves.append(name)
-        return function(*args, **kwargs)
+        return made
 
     return call
