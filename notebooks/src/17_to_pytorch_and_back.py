@@ -42,27 +42,27 @@ def scale(torch):
 
 scale(mg)
 
-# %% [markdown] tags=["slide"]
-# **Look.** Below are two players that step together: first minigrad, then PyTorch. If
+# %% [markdown]
+# **Look.** Here are two players that step together: first minigrad, then PyTorch. If
 # PyTorch is installed, it runs now; if not, you see a recording, and its title says so.
 # Step to the end. Does the ctx ever hold something else in one of them? Do the nodes
 # run in another order?
 
-# %% tags=["step", "slide"]
+# %% tags=["step"]
 course.side_by_side(scale)
 
-# %% [markdown] tags=["explain", "slide"]
+# %% [markdown] tags=["explain"]
 # No, twice. Steps that belong together are paired, and the first difference would be
-# marked: there's none. What PyTorch's C++ doesn't show (bytes, what waits at a node) is
-# left out of the comparison, and a step says so. The rules of ctx, the order of nodes,
-# the versions of saved tensors and the names in `grad_fn` are the same.
+# marked: there's none. (PyTorch's side has two more steps: they say what its C++
+# doesn't show, such as bytes. The comparison leaves that out.) The rules of ctx, the order of
+# nodes, the versions of saved tensors and the names in `grad_fn` are the same.
 
 # %% [markdown] tags=["slide"]
 # ## What happens to NumPy in PyTorch?
 #
 # People **port** a Function (carry it from one engine to another) by changing the
-# import. Often something else is in there: NumPy. Here the factors are an array, whose
-# dtype is float64. In forward the array is the second factor, in backward the first.
+# import. Often something else is in there: NumPy. Here the weights are an array, whose
+# dtype is float64; x is float32.
 
 # %% tags=["slide"]
 import numpy as np
@@ -146,7 +146,7 @@ def seeded(torch):
     (x * x).sum().backward()
 
 
-# %% tags=["step", "slide"]
+# %% tags=["step"]
 course.side_by_side(seeded)
 
 # %% [markdown] tags=["explain", "slide"]
@@ -166,9 +166,9 @@ course.side_by_side(seeded)
 # ## What works here and stops there?
 #
 # A **device** is where a tensor's numbers are: `cpu`, or a GPU such as `cuda`. Tensors
-# on two devices can't be multiplied, and matrix products refuse two dtypes. So what
-# forward makes itself should take both from x. `new_tensor` does. Here's the dtype of
-# the result for an x in float16, float32 and float64.
+# on two devices can't be multiplied (single numbers excepted), and matrix products
+# refuse two dtypes. So what forward makes itself should take both from x. `new_tensor`
+# does. Here's the dtype of the result for an x in float16, float32 and float64.
 
 
 # %% tags=["slide"]
@@ -300,7 +300,7 @@ class Softplus(mg.autograd.Function):
 
 course.self_review(Softplus, mg.tensor([0.5, -1.0]))
 
-# %% [markdown] tags=["explain", "slide"]
+# %% [markdown] tags=["explain"]
 # Two say no: 8, as a saved intermediate has no history (lesson 10), and 9, as
 # `mg.zeros` makes its tensor on the cpu, wherever x is. A *yes* means that no run found
 # the opposite. Ask the questions while you write: afterwards, each no is a repair.

@@ -10,6 +10,7 @@ from minigrad.course.check import (
     probes,
     questions,
     submission,
+    ten_questions,
     trials,
     verdict,
 )
@@ -129,6 +130,7 @@ __all__ = [
     "self_review",
     "silence",
     "submission",
+    "ten_questions",
     "thrown",
     "tolerance",
     "trials",

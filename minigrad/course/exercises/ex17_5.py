@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Finding, pass_on_todo, submission
+from minigrad.course.check import Finding, pass_on_todo, submission, ten_questions
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.reviews import Reviewed, reviewed
-from minigrad.course.check.ten_questions import NO, questions
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
@@ -37,7 +36,7 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
 def faults(mine: Any, example: Any, review: Any) -> Iterator[Finding]:
     """What is missing in the review; what the runs say, beside it."""
     said = [str(each) for each in review] if isinstance(review, (list, tuple)) else []
-    if len(said) != len(questions()):
+    if len(said) != len(ten_questions.questions()):
         yield say("review.unread", said=review)
         return
     for number, word in enumerate(said, 1):
@@ -59,7 +58,7 @@ def in_the_runs(found: Reviewed, said: Sequence[str]) -> Iterator[Finding]:
     """A no of the ten, beside what the review says; then the three checks."""
     rows = zip(found.says, found.because, found.mistakes, said, strict=True)
     for number, (says, because, mistakes, word) in enumerate(rows, 1):
-        if says == NO:
+        if says == ten_questions.NO:
             key = "no.unseen" if word == "yes" else "no.known"
             about = {"number": number, "text": text_of(number), "because": because}
             finding = say(key, **about)
@@ -80,4 +79,4 @@ def in_the_runs(found: Reviewed, said: Sequence[str]) -> Iterator[Finding]:
 
 def text_of(number: int) -> str:
     """A question by its number."""
-    return questions()[number - 1].question
+    return ten_questions.questions()[number - 1].question
