@@ -53,8 +53,8 @@ course.side_by_side(scale)
 
 # %% [markdown] tags=["explain"]
 # No, twice. Steps that belong together are paired, and the first difference would be
-# marked: there's none. (PyTorch's side has two more steps: they say what its C++
-# doesn't show, such as bytes. The comparison leaves that out.) The rules of ctx, the order of
+# marked: there's none. PyTorch's side has two more steps: they say what its C++ doesn't
+# show, such as bytes. The comparison leaves that out. The rules of ctx, the order of
 # nodes, the versions of saved tensors and the names in `grad_fn` are the same.
 
 # %% [markdown] tags=["slide"]

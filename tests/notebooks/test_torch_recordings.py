@@ -66,3 +66,17 @@ def test_program_that_was_changed_is_refused_without_torch(without_torch: None) 
 
     with pytest.raises(errors.ArgumentValueError, match="no recording has this scale"):
         two_engines.side_by_side(scale)
+
+
+def test_array_that_comes_first_stops_torch_in_backward_and_minigrad_in_forward(
+    without_torch: None,
+) -> None:
+    theirs = two_engines.in_torch(program("weighted"))()
+    ours = step(program("weighted"), minigrad)
+    stops = [
+        [e["say"].partition(" stops")[0] for e in trace.data["events"] if "err" in e]
+        for trace in (ours, theirs)
+    ]
+    assert stops[0][0].startswith("Weighted.forward, line")
+    assert stops[1][0].startswith("Weighted.backward, line")
+    assert theirs.data["meta"]["error"].startswith("TypeError: unsupported operand")

@@ -123,8 +123,10 @@ def answers_to(found: Sequence[Finding], leaves: Sequence[str]) -> list[Answer]:
     against: dict[int, Answer] = {}
     for finding in found:
         for place in {place_of(id) for id in finding.ids} or {unnamed(finding)}:
-            because = f"{finding.what}. {finding.story}".strip()
-            against.setdefault(place, Answer(asked[place], NO, because, finding.ids))
+            because = f"{finding.what[:1].upper()}{finding.what[1:]}. {finding.story}"
+            against.setdefault(
+                place, Answer(asked[place], NO, because.strip(), finding.ids)
+            )
     if leaves:
         because = f"On another device than the cpu it would stop at {leaves[0]}"
         against.setdefault(DEVICE, Answer(asked[DEVICE], NO, because))
