@@ -78,6 +78,12 @@ PARTS = (
 )
 
 
+def prepare() -> None:
+    """Import torch, where it's installed: that may take longer than an answer may."""
+    if importlib.util.find_spec("torch"):
+        importlib.import_module("torch")
+
+
 def look_at_rest(functions: Sequence[Any], rest: Sequence[Any]) -> list[Finding]:
     """What needs the cpu; and, where torch is installed, the same class in torch."""
     for part, function in zip(PARTS, functions, strict=True):

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import minigrad
+from minigrad.course import examine
+from minigrad.course.check import Deadline, examination
 from minigrad.course.exercises import catalogue, ex17_2, ex17_3
 from minigrad.course.exercises.recorded import in_torch
 from tests.answers import rows
@@ -70,3 +72,26 @@ def test_ported_class_gives_the_same_in_torch_and_one_of_minigrad_alone_does_not
             return grad_output
 
     assert "TypeError" in ex17_2.crash_in_torch(OfOneEngine, [x])
+
+
+def test_import_of_torch_is_not_in_the_time_of_an_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    order: list[str] = []
+
+    def clock(seconds: float) -> Deadline:
+        order.append("clock")
+        return Deadline(seconds)
+
+    spec = catalogue.load("17.2").spec
+    monkeypatch.setattr(spec, "prepare", lambda: order.append("prepare"))
+    monkeypatch.setattr(examination, "Deadline", clock)
+    (right, *_) = rows.right("17.2")
+    assert examine("17.2", right.made_anew(), seconds=60.0).state == "solved"
+    assert order == ["prepare", "clock"]
+
+
+def test_port_with_numpy_inside_runs_on_the_cpu_and_is_refused() -> None:
+    verdict = examine("17.2", rows.named("17.2", "numpy_left_inside").made_anew())
+    assert verdict.state == "wrong"
+    assert "the numbers are right" in verdict.message
