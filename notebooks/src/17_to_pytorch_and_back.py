@@ -309,8 +309,8 @@ course.self_review(Softplus, mg.tensor([0.5, -1.0]))
 # ## ctx on one page
 #
 # Here's everything that ctx has: when you may call it, what it does to backward, and
-# the lesson that shows it. `course.ctx_map().save("ctx_map.pdf")` writes a page to
-# print; `.svg` works, too.
+# the lesson that shows it, if one does. `course.ctx_map().save("ctx_map.pdf")` writes a
+# page to print; `.svg` works, too.
 
 # %% tags=["slide"]
 course.ctx_map()

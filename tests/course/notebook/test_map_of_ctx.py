@@ -58,6 +58,24 @@ def test_each_row_of_the_map_says_when_what_and_which_lesson() -> None:
         assert row.lesson == "-" or row.lesson in errors.LESSONS
 
 
+def sources(lesson: str) -> str:
+    """What a lesson and its exercises say."""
+    root = Path(course.__file__).parents[2]
+    found = [*root.glob(f"notebooks/src/{lesson}_*.py")]
+    found += root.glob(f"solutions/src/{lesson}_*.py")
+    return "\n".join([path.read_text("utf8") for path in found])
+
+
+@pytest.mark.parametrize("row", map_of_ctx.rows(), ids=lambda row: row.name)
+def test_lesson_that_a_row_names_shows_the_first_of_its_names(
+    row: map_of_ctx.Row,
+) -> None:
+    first = row.name.replace("ctx.anything = value", "ctx.factor").partition("(")[0]
+    words = first.partition(",")[0].removeprefix("ctx.")
+    if row.lesson != "-":
+        assert f".{words}" in sources(row.lesson)
+
+
 def boxes(page: one_page.OnePage) -> list[tuple[float, float, float, float]]:
     """Left, top, right and bottom of each line of text."""
     texts = [item for item in page.items() if isinstance(item, one_page.Text)]
