@@ -33,6 +33,7 @@ LESSONS = {
     "12_trading_memory_for_time": 8,
     "13_is_my_gradient_right": 15,
     "15_one_rule_for_a_batch": 11,
+    "17_to_pytorch_and_back": 5,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
 
@@ -127,6 +128,7 @@ def in_torchs_words(text: str) -> str:
 
 @pytest.mark.filterwarnings("ignore:.*is not a leaf Tensor is being accessed")
 @pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated")  # by its own jvp
+@pytest.mark.filterwarnings("ignore:__array_wrap__ must accept")  # NumPy's, of torch
 @pytest.mark.parametrize(
     ("folder", "name", "count"),
     [("notebooks", *each) for each in LESSONS.items()]

@@ -63,6 +63,8 @@ def examine(
         return _examine_questions(exercise, answer)
     if exercise.lines:
         return _examine_order(exercise, answer)
+    if hasattr(exercise.spec, "prepare"):
+        exercise.spec.prepare()  # not in the answer's time
     with as_imported.in_force(), own_random_numbers(seed):
         deadline = Deadline(seconds)
         try:
