@@ -22,8 +22,8 @@ from minigrad.course.check.facts import Array, Arrays, Contract
 from minigrad.mistakes import TABLE, MistakeTableError
 
 NAMES = """
-abs sign exp expm1 log log1p sqrt square sin cos tan tanh sinh cosh round floor ceil
-trunc maximum minimum where clip sum mean max min amax amin prod cumsum transpose
+abs sign exp expm1 log log1p sqrt square sin cos tan arctan tanh sinh cosh round floor
+ceil trunc maximum minimum where clip sum mean max min amax amin prod cumsum transpose
 swapaxes expand_dims squeeze outer dot matmul flip sort argsort ones_like zeros_like
 """
 
@@ -154,10 +154,15 @@ def _formulas(wrong: object, contract: Contract, where: str) -> dict[str, ast.ex
         what = f"wrong = {wrong!r} does not say for which argument it is"
         fix = f'write wrong = {{ {contract.arguments[0]} = "..." }}'
         raise MistakeTableError(errors.message(where, what, fix))
-    known = arguments | outputs | {f"grad_{name}" for name in outputs}
-    if len(outputs) == 1:
-        known |= {"g", "grad_output", "result"}
+    known = known_names(contract)
     return {name: parsed(text, known, where) for name, text in wrong.items()}
+
+
+def known_names(contract: Contract) -> set[str]:
+    """The names that stand for something in a formula of this exercise."""
+    outputs = set(contract.outputs)
+    known = set(contract.arguments) | outputs | {f"grad_{name}" for name in outputs}
+    return known | ({"g", "grad_output", "result"} if len(outputs) == 1 else set())
 
 
 def parsed(text: object, known: set[str], where: str) -> ast.expr:

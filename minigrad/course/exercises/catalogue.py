@@ -101,9 +101,10 @@ def spec_of(stem: str, text: Mapping[str, Any]) -> SimpleNamespace:
     found: dict[str, Any] = {}
     if "same_as" in text:
         found |= vars(load(text["same_as"]).spec)
-    module = f"{__package__}.{stem}"
+    module, own = f"{__package__}.{stem}", dict[str, Any]()
     if importlib.util.find_spec(module):
-        found |= vars(importlib.import_module(module))
+        own = vars(importlib.import_module(module))
+    found |= own
     if "contract" in text:
         asked: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value
@@ -111,6 +112,10 @@ def spec_of(stem: str, text: Mapping[str, Any]) -> SimpleNamespace:
         }
         before = found.get("CONTRACT")
         found["CONTRACT"] = replace(before, **asked) if before else Contract(**asked)
+    if "right" in text or "cases" in text:
+        by_formula = importlib.import_module(f"{__package__}.by_formula")
+        stated = by_formula.spec_of(text, found["CONTRACT"], f"{stem}.toml")
+        found |= {name: it for name, it in stated.items() if name not in own}
     if "remarks" in text:
         found["REMARKS"] = frozenset(text["remarks"])
     for key in ("answer", "shipped", "when_missing"):

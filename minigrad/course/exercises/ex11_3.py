@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.course.check import Array, Arrays, Case, Contract, Finding, Part
-from minigrad.course.exercises.gym import exp, jvp_mul
+from minigrad.course.exercises.catalogue import load
 from minigrad.course.exercises.gym.elementwise import tensors
 from minigrad.course.exercises.gym.random_inputs import numbers
 
@@ -37,20 +37,22 @@ def no_wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
     return iter(())
 
 
+MUL, EXP = load("gym.JvpMul").spec, load("gym.Exp").spec
+
 PARTS = (
     Part(
         Contract(name="Mul", arguments=("x", "y"), jvp=True),
-        jvp_mul.reference,
-        jvp_mul.cases,
-        jvp_mul.gradients,
-        jvp_mul.wrong_gradients,
+        MUL.reference,
+        MUL.cases,
+        MUL.gradients,
+        MUL.wrong_gradients,
     ),
     Part(
         Contract(name="Exp", arguments=("x",), jvp=True),
-        exp.reference,
-        exp.cases,
-        exp.gradients,
-        exp.wrong_gradients,
+        EXP.reference,
+        EXP.cases,
+        EXP.gradients,
+        EXP.wrong_gradients,
     ),
     Part(
         Contract(name="Sum", arguments=("x",), jvp=True),

@@ -1,0 +1,152 @@
+"""Exercises whose numbers are formulas: what a module would define, from the text.
+
+``[right]`` has a formula for each output, and one for each argument's gradient.
+``[wrong]`` has, by mistake, what is returned instead: a text stands for the first
+argument. ``[factors]`` are what a gradient may be wrong by. ``[cases]`` says what is
+tried beside one tensor of every kind, and which plain values go with the tensors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from minigrad.course.check import Array, Arrays, Case, Contract, formulas
+from minigrad.course.exercises.gym.elementwise import tensors
+from minigrad.course.exercises.gym.random_inputs import numbers
+
+
+def spec_of(text: Mapping[str, Any], contract: Contract, file: str) -> dict[str, Any]:
+    """What a module would define of what this text has: numbers, cases, or both."""
+    found: dict[str, Any] = {}
+    if "right" in text:
+        stated = Stated(text, contract, file)
+        found = {
+            "reference": stated.reference,
+            "gradients": stated.gradients,
+            "wrong_gradients": stated.wrong_gradients,
+            "wrong_results": stated.wrong_results,
+            "factors": stated.factors,
+        }
+    if "cases" in text:
+        found["cases"] = Drawn(text["cases"], contract).cases
+    return found
+
+
+class Stated:
+    """The formulas of one text file."""
+
+    def __init__(self, text: Mapping[str, Any], contract: Contract, file: str) -> None:
+        self.contract = contract
+        known = formulas.known_names(contract)
+
+        def rule(id: str, said: Any) -> formulas.Rule:
+            table = said if isinstance(said, dict) else {contract.arguments[0]: said}
+            where = f"{file}, {id}"
+            parsed = {n: formulas.parsed(f, known, where) for n, f in table.items()}
+            return formulas.Rule(id, parsed)
+
+        right = text["right"]
+        self.result = rule("right", {name: right[name] for name in contract.outputs})
+        slopes = {name: f for name, f in right.items() if name in contract.arguments}
+        self.slopes = rule("right", slopes)
+        wrong = text.get("wrong", {})
+        self.wrong = [rule(id, said) for id, many in wrong.items() for said in many]
+        factors = text.get("factors", {})
+        self.ratios = [rule(id, said) for id, many in factors.items() for said in many]
+
+    def reference(self, *inputs: Any) -> Array | Arrays:
+        """What forward returns."""
+        nothing = (None,) * len(self.contract.outputs)
+        names = formulas.names_of(self.contract, inputs, nothing, nothing)
+        found = self.result.results(self.contract, names)
+        assert found is not None
+        outputs = like(found, (inputs[0],) * len(found))
+        if len(outputs) > 1:
+            return outputs
+        (output,) = outputs
+        assert output is not None
+        return output
+
+    def gradients(self, g: Any, *inputs: Any) -> Arrays:
+        """The right gradients."""
+        found = self.slopes.gradients(self.contract, self.names(g, inputs))
+        assert found is not None
+        return like(found, inputs)
+
+    def wrong_gradients(self, g: Any, *inputs: Any) -> Iterator[tuple[str, Arrays]]:
+        """What each known wrong rule returns."""
+        names = self.names(g, inputs)
+        for rule in self.wrong:
+            found = rule.gradients(self.contract, names)
+            if found is not None:
+                yield rule.id, found
+
+    def wrong_results(self, *inputs: Any) -> Iterator[tuple[str, Array | Arrays]]:
+        """What forward returns when it goes wrong in a known way."""
+        names = self.names((None,) * len(self.contract.outputs), inputs)
+        for rule in self.wrong:
+            found = rule.results(self.contract, names)
+            if found is not None:
+                yield rule.id, found
+
+    def factors(self, *inputs: Any) -> Iterator[tuple[str, float]]:
+        """What a constant ratio to the right gradient could follow."""
+        names = self.names((None,) * len(self.contract.outputs), inputs)
+        for rule in self.ratios:
+            value = rule.gradients(self.contract, names)
+            number = math.nan if value is None or value[0] is None else float(value[0])
+            if math.isfinite(number):
+                yield rule.id, number
+
+    def names(self, g: Any, inputs: tuple[Any, ...]) -> formulas.Names:
+        """What each name stands for."""
+        found = self.reference(*inputs)
+        ys = found if isinstance(found, tuple) else (found,)
+        gs = g if isinstance(g, tuple) else (g,)
+        return formulas.names_of(self.contract, inputs, gs, ys)
+
+
+class Drawn:
+    """One tensor of every kind, and what the text has more."""
+
+    def __init__(self, text: Mapping[str, Any], contract: Contract) -> None:
+        self.text, self.count = text, len(contract.outputs)
+        self.plain = contract.arguments[1:]
+
+    def cases(self, random: np.random.Generator) -> list[Case]:
+        """What the answer is tried on."""
+        kinds = tensors(random)
+        if self.text.get("with_axes"):
+            kinds = [(name, x) for name, x in kinds if x.ndim]
+        rows: list[tuple[str, Array, list[Any]]] = [
+            (name, x, [self.text[plain][number] for plain in self.plain])
+            for number, (name, x) in enumerate(kinds)
+        ]
+        for each in self.text.get("also", ()):
+            x = numbers(random, *each["shape"]) if "shape" in each else each["x"]
+            array = np.array(x, each.get("dtype", "float64"))
+            rows.append((each["name"], array, [each[plain] for plain in self.plain]))
+        return [
+            Case(self.called(name, more), (x, *more), self.upstream(random, x))
+            for name, x, more in rows
+        ]
+
+    def called(self, name: str, more: list[Any]) -> str:
+        """A case with the plain values that go with its tensor."""
+        values = [f"{a} = {v}" for a, v in zip(self.plain, more, strict=True)]
+        return ", ".join([name, *values])
+
+    def upstream(self, random: np.random.Generator, x: Array) -> Array | Arrays:
+        """An upstream gradient for each output, which has the shape of x."""
+        gs = [numbers(random, *x.shape).astype(x.dtype) for _ in range(self.count)]
+        return tuple(gs) if len(gs) > 1 else gs[0]
+
+
+def like(values: Arrays, inputs: tuple[Any, ...]) -> Arrays:
+    """Each value in the dtype of its input, as a program would compute it."""
+    pairs = zip(values, inputs, strict=True)
+    return tuple([None if v is None else v.astype(x.dtype) for v, x in pairs])
