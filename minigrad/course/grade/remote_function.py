@@ -128,6 +128,8 @@ def source_of(function: type[Any]) -> str:
 
     It is the last class in there, and called Given.
     """
+    if "source" in vars(function):
+        return f"import minigrad\n{function.source}"
     line = [c for c in function.__mro__[::-1] if c.__module__ == function.__module__]
     texts = [textwrap.dedent(inspect.getsource(each)) for each in line]
     names = {each.__name__: f"Base{number}" for number, each in enumerate(line)}
