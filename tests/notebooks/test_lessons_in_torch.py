@@ -31,7 +31,7 @@ LESSONS = {
     "10_differentiating_the_derivative": 16,
     "11_going_forwards": 11,
     "12_trading_memory_for_time": 8,
-    "13_is_my_gradient_right": 15,
+    "13_is_my_gradient_right": 14,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
 
@@ -40,6 +40,7 @@ CURIOUS = {
     "05_how_backward_finds_its_way": 2,
     "06_shapes_that_stretched": 1,
     "08_changing_things_in_place": 3,
+    "13_is_my_gradient_right": 1,
 }
 """The same for the sections of the exercises that are for the curious."""
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Arrays, Case, Contract, formulas
+from minigrad.course.check import Array, Arrays, Case, Contract, facts, formulas
 from minigrad.course.exercises.gym.elementwise import tensors
 from minigrad.course.exercises.gym.random_inputs import numbers
 
@@ -64,7 +64,7 @@ class Stated:
         names = formulas.names_of(self.contract, inputs, nothing, nothing)
         found = self.result.results(self.contract, names)
         assert found is not None
-        outputs = like(found, (inputs[0],) * len(found))
+        outputs = as_computed(found, inputs)
         if len(outputs) > 1:
             return outputs
         (output,) = outputs
@@ -75,7 +75,7 @@ class Stated:
         """The right gradients."""
         found = self.slopes.gradients(self.contract, self.names(g, inputs))
         assert found is not None
-        return like(found, inputs)
+        return as_computed(found, (*inputs, *(g if isinstance(g, tuple) else (g,))))
 
     def wrong_gradients(self, g: Any, *inputs: Any) -> Iterator[tuple[str, Arrays]]:
         """What each known wrong rule returns."""
@@ -146,7 +146,11 @@ class Drawn:
         return tuple(gs) if len(gs) > 1 else gs[0]
 
 
-def like(values: Arrays, inputs: tuple[Any, ...]) -> Arrays:
-    """Each value in the dtype of its input, as a program would compute it."""
-    pairs = zip(values, inputs, strict=True)
-    return tuple([None if v is None else v.astype(x.dtype) for v, x in pairs])
+def as_computed(values: Arrays, met: tuple[Any, ...]) -> Arrays:
+    """Each value in the dtype that arithmetic of these arrays has.
+
+    Numbers in a formula are float64, which a float32 program must not become.
+    """
+    floats = [each.dtype for each in met if facts.is_float(each)]
+    dtype = np.result_type(*floats)
+    return tuple([None if v is None else v.astype(dtype) for v in values])

@@ -19,7 +19,6 @@ import minigrad
 from minigrad import errors
 from minigrad.course.check import Crash, Output, Returned, probes
 from minigrad.course.grade import messages as say
-from minigrad.course.grade import stubs
 from minigrad.course.grade.serialization import Other
 
 Ask = Callable[[object, Any], Any]
@@ -255,8 +254,6 @@ def _backward(ctx: Any, upstreams: tuple[Any, ...], ask: Ask) -> Any:
         there.handle, gradients, tuple(changed), tuple(changed.values())
     )
     went = ask(asked, say.Went)
-    for label in went.used:
-        stubs.use_once_more(label)
     if went.crash is not None:
         raise raised(went.crash)
     found = [_returned(each) for each in went.returned]

@@ -220,8 +220,7 @@ class Desk:
                 if value is not None:
                     with minigrad.no_grad():
                         call.arguments[place].copy_(minigrad.tensor(value))
-            with stubs.noted() as used:
-                call.backward(asked.upstreams)
+            call.backward(asked.upstreams)
         if not call.passes:
             return say.Went()
         run = call.passes[-1]
@@ -229,8 +228,8 @@ class Desk:
             # What an engine says of it the judge finds out with its own.
             is_sequence = isinstance(watch.raw, tuple | list)
             kind = run.returned_kind if is_sequence else "one"
-            return say.Went(None, kind, run.returned, tuple(used))
-        return say.Went(run.crash, used=tuple(used))
+            return say.Went(None, kind, run.returned)
+        return say.Went(run.crash)
 
     def call(self, asked: say.Call) -> say.Called:
         """Call a plain function; unlike a Function it may ask for derivatives."""

@@ -32,6 +32,7 @@ from minigrad.course.check.probes.second_order import (
 )
 from minigrad.course.check.probes.traversals import Program, Traversal, traverse
 from minigrad.course.check.probes.walks import Graph, Walk, walk
+from minigrad.course.check.probes.work import Work, work_of
 
 LOOKS: dict[str, Callable[..., Any]] = {
     look.__name__: look
@@ -53,6 +54,7 @@ LOOKS: dict[str, Callable[..., Any]] = {
         sloped,
         product_of,
         stepped,
+        work_of,
     )
 }
 
@@ -73,4 +75,5 @@ RECORDS = (
     Sloped,
     Product,
     Step,
+    Work,
 )
