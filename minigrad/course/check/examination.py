@@ -142,6 +142,10 @@ def _examine_by_spec(
     exercise: Exercise, answer: object, seed: int, deadline: Deadline
 ) -> Verdict:
     """Ask the exercise's own module, which knows what cannot be said in general."""
+    if exercise.function:
+        unusable = submission.no_function(answer, exercise.function)
+        if unusable:
+            return refused(exercise, [unusable], seed)
     random = np.random.default_rng(seed)
     with answers_running(deadline):
         try:

@@ -79,7 +79,13 @@ class Exercise:
     def answer(self) -> str:
         """The name of the class or function to be written."""
         contract = getattr(self.spec, "CONTRACT", None)
-        name: str = contract.name if contract else self.spec.ANSWER
+        name: str = contract.name if contract else self.function or self.spec.ANSWER
+        return name
+
+    @property
+    def function(self) -> str:
+        """The name of the plain function to be written; empty for anything else."""
+        name: str = getattr(self.spec, "FUNCTION", "")
         return name
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Finding, submission
+from minigrad.course.check import Array, Finding
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.checkers import Judged, judged
 from minigrad.course.exercises.messages import Messages
@@ -15,7 +15,6 @@ from minigrad.course.exercises.rules import rules_of
 
 say = Messages(__name__)
 
-ANSWER = "gradcheck"
 MOVED = 1e-10
 """How far an element is from where it was if it was moved at all."""
 
@@ -25,8 +24,7 @@ RULES = rules_of(__name__)
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     """The first right rule that is refused, or wrong one that is accepted."""
-    unusable = submission.no_function(answer, ANSWER)
-    return [unusable] if unusable else list(faults(answer, random))[:1]
+    return list(faults(answer, random))[:1]
 
 
 def faults(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
