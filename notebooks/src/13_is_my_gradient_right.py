@@ -76,19 +76,19 @@ slope_of_x(mg.float64)
 
 
 # %% tags=["predict", "hide-input", "step", "slide"]
-def slope_in_float32():
-    return slope_of_x(mg.float32)
+def both_slopes():
+    return slope_of_x(mg.float64), slope_of_x(mg.float32)
 
 
 course.predict(
     "13.float32",
     "In float64 it's 1.0. What does slope_of_x(mg.float32) return?",
     ["1.0", "0.95", "1.91", "0.0"],
-    then=slope_in_float32,
-    so=lambda ran: f"{ran.value}",
+    then=both_slopes,
+    so=lambda ran: f"{ran.value[1]}",
     why="Near 20, float32 numbers are 1.9e-6 apart, so each step of 1e-6 is rounded to "
     "one of 1.9e-6; together 3.8e-6.",
-    at="leads to AddBackward0 and SubBackward0",
+    at=["leads to AddBackward0 and SubBackward0"] * 2,
 )
 
 # %% [markdown] tags=["explain", "slide"]
