@@ -9,7 +9,7 @@ tried beside one tensor of every kind, and which plain values go with the tensor
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,8 @@ def spec_of(text: Mapping[str, Any], contract: Contract, file: str) -> dict[str,
             "factors": stated.factors,
         }
     if "cases" in text:
-        found["cases"] = Drawn(text["cases"], contract).cases
+        results = found.get("reference", lambda x, *plain: x)
+        found["cases"] = Drawn(text["cases"], contract, results).cases
     return found
 
 
@@ -113,8 +114,10 @@ class Stated:
 class Drawn:
     """One tensor of every kind, and what the text has more."""
 
-    def __init__(self, text: Mapping[str, Any], contract: Contract) -> None:
-        self.text, self.count = text, len(contract.outputs)
+    def __init__(
+        self, text: Mapping[str, Any], contract: Contract, results: Callable[..., Any]
+    ) -> None:
+        self.text, self.results = text, results
         self.plain = contract.arguments[1:]
 
     def cases(self, random: np.random.Generator) -> list[Case]:
@@ -131,7 +134,7 @@ class Drawn:
             array = np.array(x, each.get("dtype", "float64"))
             rows.append((each["name"], array, [each[plain] for plain in self.plain]))
         return [
-            Case(self.called(name, more), (x, *more), self.upstream(random, x))
+            Case(self.called(name, more), (x, *more), self.upstream(random, x, *more))
             for name, x, more in rows
         ]
 
@@ -140,10 +143,16 @@ class Drawn:
         values = [f"{a} = {v}" for a, v in zip(self.plain, more, strict=True)]
         return ", ".join([name, *values])
 
-    def upstream(self, random: np.random.Generator, x: Array) -> Array | Arrays:
-        """An upstream gradient for each output, which has the shape of x."""
-        gs = [numbers(random, *x.shape).astype(x.dtype) for _ in range(self.count)]
-        return tuple(gs) if len(gs) > 1 else gs[0]
+    def upstream(self, random: np.random.Generator, *inputs: Any) -> Array | Arrays:
+        """An upstream gradient for each output."""
+
+        def like(y: Array) -> Array:
+            return numbers(random, *y.shape).astype(y.dtype)
+
+        results = self.results(*inputs)
+        return (
+            tuple(map(like, results)) if isinstance(results, tuple) else like(results)
+        )
 
 
 def as_computed(values: Arrays, met: tuple[Any, ...]) -> Arrays:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import minigrad
-from minigrad.course.check import Contract, Finding, Part, crash_of, says_todo, thrown
+from minigrad.course.check import Finding, crash_of, says_todo, thrown
 from minigrad.course.check.probes import opinions, seen
-from minigrad.course.exercises.gym import straight_through_round
 from minigrad.course.exercises.messages import Messages
 from minigrad.course.exercises.rules import rules_of
 
@@ -19,18 +18,6 @@ FEWEST_WORDS = 5
 ROUNDS = 2
 
 Asked = tuple[bool | None, bool, Finding | None]
-
-PARTS = (
-    Part(
-        Contract(name="Round", arguments=("x",)),
-        straight_through_round.reference,
-        straight_through_round.cases,
-        straight_through_round.gradients,
-        straight_through_round.wrong_gradients,
-        straight_through_round.wrong_results,
-    ),
-)
-
 
 RULES = rules_of(__name__)
 

@@ -39,9 +39,10 @@ def weighted(stated: by_formula.Stated, inputs: tuple[Any, ...], gs: Any) -> flo
 
 def off(name: str, text: dict[str, Any]) -> list[str]:
     """The arguments whose stated gradient isn't the slope that is measured."""
-    contract = catalogue.load(name).contract
+    loaded = catalogue.load(name)
+    exercise = (loaded.parts or [loaded])[0]
+    contract, cases = exercise.contract, exercise.cases(np.random.default_rng(3))
     stated = by_formula.Stated(text, contract, name)
-    cases = catalogue.load(name).cases(np.random.default_rng(3))
     wrong = []
     for case in cases:
         # A kink has no slope, and single precision is too coarse to measure one.
@@ -124,9 +125,11 @@ def test_a_name_that_stands_for_nothing_is_refused() -> None:
 def test_cases_have_a_plain_value_each_and_say_it() -> None:
     also = [{"name": "two zeros", "x": [0.0, 0.0], "c": 9, "dtype": "float32"}]
     values = {"c": [1, 2, 3, 4, 5, 6, 7], "with_axes": True, "also": also}
-    drawn = by_formula.Drawn(values, Contract("F", ("x", "c")))
+    made = stated("sum(x) * c", "c * g * ones_like(x)")
+    drawn = by_formula.Drawn(values, made.contract, made.reference)
     cases = drawn.cases(np.random.default_rng(0))
     assert [case.inputs[1] for case in cases] == [1, 2, 3, 4, 5, 6, 9]
     assert cases[-1].name == "two zeros, c = 9"
     assert all(case.inputs[0].ndim for case in cases)
     assert cases[-1].inputs[0].dtype == np.float32
+    assert {np.shape(case.upstream) for case in cases} == {()}
