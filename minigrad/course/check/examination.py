@@ -264,14 +264,20 @@ def _examine_parts(
 
 @contextlib.contextmanager
 def answers_running(deadline: Deadline) -> Iterator[None]:
-    """How the code of an answer runs: in silence, bounded, with grad mode on.
+    """How the code of an answer runs in this process: its memory is bounded, too."""
+    with bounded_memory(MEMORY), running(deadline):
+        yield
+
+
+@contextlib.contextmanager
+def running(deadline: Deadline) -> Iterator[None]:
+    """How the code of an answer runs: in silence, in time, with grad mode on.
 
     Without compiled kernels: to compile one takes longer than the rest of a check.
     """
     with (
         in_numpy(),
         silence(),
-        bounded_memory(MEMORY),
         minigrad.enable_grad(),
         minigrad.teaching(False),
         deadline.running(),

@@ -6,12 +6,11 @@ value, and nobody outside believes it more than a stranger.
 
 from __future__ import annotations
 
-import contextlib
 import linecache
 import os
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,6 @@ from minigrad.course.check import (
     forbidden_api,
     observation,
     own_random_numbers,
-    silence,
     submission,
 )
 from minigrad.course.check.probes import table
@@ -39,12 +37,13 @@ from minigrad.course.check.probes.traversals import traverse
 from minigrad.course.grade import frames, serialization, stubs
 from minigrad.course.grade import messages as say
 from minigrad.course.grade.autograd_guard import Guard
-from minigrad.kernels._jit import in_numpy
 from minigrad.mistakes import TABLE
 from minigrad.nn import data
 from minigrad.tracing import messages as sentences
 
 _MOST_ERRORS = 20
+
+running = examination.running  # the limits of the box bound its memory
 
 
 def prepare() -> Guard:
@@ -321,19 +320,6 @@ def as_message(value: Any) -> Any:
         parts = [as_message(each) for each in value]
         return tuple(parts) if isinstance(value, tuple) else parts
     return value
-
-
-@contextlib.contextmanager
-def running(deadline: Deadline) -> Iterator[None]:
-    """As a check runs an answer; the limits of the box bound its memory."""
-    with (
-        in_numpy(),
-        silence(),
-        minigrad.enable_grad(),
-        minigrad.teaching(False),
-        deadline.running(),
-    ):
-        yield
 
 
 def run_cell(source: str, number: int, names: dict[str, Any]) -> None:
