@@ -63,8 +63,7 @@ class Stated:
         """What forward returns."""
         nothing = (None,) * len(self.contract.outputs)
         names = formulas.names_of(self.contract, inputs, nothing, nothing)
-        found = self.result.results(self.contract, names)
-        assert found is not None
+        ((_, found),) = formulas.told([self.result], self.contract.outputs, names)
         outputs = as_computed(found, inputs)
         if len(outputs) > 1:
             return outputs
@@ -74,34 +73,32 @@ class Stated:
 
     def gradients(self, g: Any, *inputs: Any) -> Arrays:
         """The right gradients."""
-        found = self.slopes.gradients(self.contract, self.names(g, inputs))
-        assert found is not None
+        ((_, found),) = self.told([self.slopes], g, inputs)
         return as_computed(found, (*inputs, *(g if isinstance(g, tuple) else (g,))))
 
-    def wrong_gradients(self, g: Any, *inputs: Any) -> Iterator[tuple[str, Arrays]]:
+    def wrong_gradients(self, g: Any, *inputs: Any) -> list[tuple[str, Arrays]]:
         """What each known wrong rule returns."""
-        names = self.names(g, inputs)
-        for rule in self.wrong:
-            found = rule.gradients(self.contract, names)
-            if found is not None:
-                yield rule.id, found
+        return self.told(self.wrong, g, inputs)
 
-    def wrong_results(self, *inputs: Any) -> Iterator[tuple[str, Array | Arrays]]:
+    def wrong_results(self, *inputs: Any) -> list[tuple[str, Arrays]]:
         """What forward returns when it goes wrong in a known way."""
-        names = self.names((None,) * len(self.contract.outputs), inputs)
-        for rule in self.wrong:
-            found = rule.results(self.contract, names)
-            if found is not None:
-                yield rule.id, found
+        nothing = (None,) * len(self.contract.outputs)
+        names = self.names(nothing, inputs)
+        return formulas.told(self.wrong, self.contract.outputs, names)
 
     def factors(self, *inputs: Any) -> Iterator[tuple[str, float]]:
         """What a constant ratio to the right gradient could follow."""
-        names = self.names((None,) * len(self.contract.outputs), inputs)
-        for rule in self.ratios:
-            value = rule.gradients(self.contract, names)
-            number = math.nan if value is None or value[0] is None else float(value[0])
-            if math.isfinite(number):
-                yield rule.id, number
+        nothing = (None,) * len(self.contract.outputs)
+        for id, (value, *_) in self.told(self.ratios, nothing, inputs):
+            if value is not None and math.isfinite(value):
+                yield id, float(value)
+
+    def told(
+        self, rules: list[formulas.Rule], g: Any, inputs: tuple[Any, ...]
+    ) -> list[tuple[str, Arrays]]:
+        """What rules say of each argument."""
+        names = self.names(g, inputs)
+        return formulas.told(rules, self.contract.arguments, names)
 
     def names(self, g: Any, inputs: tuple[Any, ...]) -> formulas.Names:
         """What each name stands for."""
