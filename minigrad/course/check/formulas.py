@@ -144,15 +144,18 @@ def function_name(node: ast.expr) -> str:
 
 
 def rules_of(
-    tables: Sequence[Mapping[str, Any]], contract: Contract, file: str
+    tables: Sequence[Mapping[str, Any]],
+    contract: Contract,
+    file: str,
+    part: str = "[[mistakes]]",
 ) -> tuple[Rule, ...]:
-    """The wrong rules among the ``[[mistakes]]`` of a text file.
+    """The wrong rules in this part of a text file.
 
     Raises: MistakeTableError for an id that the table lacks, or a bad formula.
     """
     found = []
     for number, table in enumerate(tables, 1):
-        where = f"{file}, [[mistakes]] number {number} ({table.get('id', 'no id')})"
+        where = f"{file}, {part} number {number} ({table.get('id', 'no id')})"
         if table.get("id") not in TABLE:
             what = "this id is not in the table of mistakes"
             fix = "use an id of minigrad/mistakes.toml, or add it there first"

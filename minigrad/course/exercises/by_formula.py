@@ -9,14 +9,17 @@ tried beside one tensor of every kind, and which plain values go with the tensor
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from minigrad import errors
 from minigrad.course.check import Array, Arrays, Case, Contract, facts, formulas
 from minigrad.course.exercises.gym.elementwise import tensors
 from minigrad.course.exercises.gym.random_inputs import numbers
+from minigrad.mistakes import MistakeTableError
 
 
 def spec_of(text: Mapping[str, Any], contract: Contract, file: str) -> dict[str, Any]:
@@ -44,20 +47,37 @@ class Stated:
         self.contract = contract
         known = formulas.known_names(contract)
 
-        def rule(id: str, said: Any) -> formulas.Rule:
-            table = said if isinstance(said, dict) else {contract.arguments[0]: said}
-            where = f"{file}, {id}"
-            parsed = {n: formulas.parsed(f, known, where) for n, f in table.items()}
-            return formulas.Rule(id, parsed)
+        def by_name(said: Any) -> Any:
+            return said if isinstance(said, dict) else {contract.arguments[0]: said}
 
-        right = text["right"]
+        def rule(part: str, said: Any) -> formulas.Rule:
+            where = f"{file}, [{part}]"
+            table = by_name(said).items()
+            return formulas.Rule(
+                part, {n: formulas.parsed(f, known, where) for n, f in table}
+            )
+
+        right, named = text["right"], {*contract.outputs, *contract.arguments}
+        if not {*contract.outputs} <= {*right} <= named:
+            what = f"[right] has {', '.join(right) or 'nothing'}"
+            fix = f"give it {' and '.join(contract.outputs)}, and a gradient each for "
+            fix += "arguments that have one"
+            raise MistakeTableError(errors.message(f"{file}, [right]", what, fix))
         self.result = rule("right", {name: right[name] for name in contract.outputs})
         slopes = {name: f for name, f in right.items() if name in contract.arguments}
         self.slopes = rule("right", slopes)
-        wrong = text.get("wrong", {})
-        self.wrong = [rule(id, said) for id, many in wrong.items() for said in many]
+        wrong = [
+            {"id": id, "wrong": by_name(said)}
+            for id, many in text.get("wrong", {}).items()
+            for said in many
+        ]
+        self.wrong = formulas.rules_of(wrong, contract, file, "[wrong]")
         factors = text.get("factors", {})
-        self.ratios = [rule(id, said) for id, many in factors.items() for said in many]
+        self.ratios = [
+            replace(rule("factors", said), id=id)
+            for id, many in factors.items()
+            for said in many
+        ]
 
     def reference(self, *inputs: Any) -> Array | Arrays:
         """What forward returns."""
@@ -94,7 +114,7 @@ class Stated:
                 yield id, float(value)
 
     def told(
-        self, rules: list[formulas.Rule], g: Any, inputs: tuple[Any, ...]
+        self, rules: Sequence[formulas.Rule], g: Any, inputs: tuple[Any, ...]
     ) -> list[tuple[str, Arrays]]:
         """What rules say of each argument."""
         names = self.names(g, inputs)

@@ -115,11 +115,24 @@ def test_wrong_rules_factors_and_results_are_told_apart() -> None:
     assert list(made.factors(x, 0.0)) == []  # 1 / 0 is nobody's factor
 
 
-def test_a_name_that_stands_for_nothing_is_refused() -> None:
-    with pytest.raises(
-        MistakeTableError, match=r"a.toml, right: 'g \* d' has the name"
-    ):
-        stated("x * c", "g * d")
+@pytest.mark.parametrize(
+    ("right", "wrong", "says"),
+    [
+        ({"result": "x * c", "x": "g * d"}, {}, r"[right]: 'g * d' has the name 'd'"),
+        ({"x": "g * c"}, {}, "[right]: [right] has x"),
+        ({"result": "x", "y": "g"}, {}, "[right]: [right] has result, y"),
+        ({"result": "x"}, {"L99": ["g"]}, "[wrong] number 1 (L99): this id"),
+        ({"result": "x"}, {"L04": ["g *"]}, "(L04): 'g *' is not a formula"),
+    ],
+)
+def test_what_a_text_states_wrongly_is_said(
+    right: dict[str, str], wrong: dict[str, list[str]], says: str
+) -> None:
+    contract = Contract("F", ("x", "c"))
+    with pytest.raises(MistakeTableError) as told:
+        by_formula.Stated({"right": right, "wrong": wrong}, contract, "a.toml")
+    assert str(told.value).startswith("a.toml, ")
+    assert says in str(told.value)
 
 
 def test_cases_have_a_plain_value_each_and_say_it() -> None:
