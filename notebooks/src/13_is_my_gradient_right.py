@@ -383,8 +383,8 @@ refused
 # The last two: what you put in yourself, by a hook or by hand, has to be float32.
 # What a backward returns, or what you send back, is cast without a word. So `x.grad` is
 # float32 for a float32 x. What's *saved* isn't cast: it has the dtype that it had in
-# forward. In mixed precision, with a part of the model in float16, a gradient can
-# become 0 that way: the end of the exercises shows how, and the cure.
+# forward. In mixed precision a part of the model computes in float16, and there a small
+# gradient becomes 0: the end of the exercises shows how, and what people do about it.
 
 # %% [markdown] tags=["slide"]
 # ## Where does nan come from?

@@ -337,9 +337,9 @@ hint("13.6")
 # ## For the curious: mixed precision
 #
 # In mixed precision a part of the model computes in float16, to be faster; here it's
-# the square. **Predict.** Which dtype does the square's backward save and get? And
-# which gradient reaches the second element, where the slope of the loss is 4e-9? The
-# cell runs it with the loss as it is, then with the loss times 4096.
+# the square. **Predict.** Which dtype do the saved x and the gradient that arrives
+# have? And which gradient does the second element of x get, where the slope of the loss
+# is 4e-9? The cell runs it with the loss as it is, then with the loss times 4096.
 
 
 # %% tags=["predict"]
