@@ -42,6 +42,7 @@ from minigrad.course.check.probes.second_order import (
 )
 from minigrad.course.check.probes.traversals import Program, Traversal, traverse
 from minigrad.course.check.probes.walks import Graph, Walk, walk
+from minigrad.course.check.probes.work import Work, work_of
 
 LOOKS: dict[str, Callable[..., Any]] = {
     look.__name__: look
@@ -69,6 +70,7 @@ LOOKS: dict[str, Callable[..., Any]] = {
         on_second_device,
         laid_out,
         reviewed,
+        work_of,
     )
 }
 
@@ -94,4 +96,5 @@ RECORDS = (
     Moved,
     Laid,
     Reviewed,
+    Work,
 )
