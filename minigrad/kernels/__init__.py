@@ -1,6 +1,7 @@
 """Functions from arrays to arrays, compiled when they are first called.
 
-A module of it is loaded when it is first used: ``kernels.softmax``.
+A module of it is loaded when it is first used: ``kernels.softmax``. ``kernels.jit``
+compiles a function of your own.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
+    if name == "jit":
+        return importlib.import_module("minigrad.kernels._jit").jit
     try:
         return importlib.import_module(f"{__name__}.{name}")
     except ModuleNotFoundError:

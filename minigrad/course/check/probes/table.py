@@ -8,7 +8,14 @@ from typing import Any
 from minigrad.course.check.probes.chains import peaks_of_chains
 from minigrad.course.check.probes.checkers import Judged, Sloped, judged, sloped
 from minigrad.course.check.probes.checkpoints import Checkpointed, checkpointed
-from minigrad.course.check.probes.clocks import Timed, time_calls
+from minigrad.course.check.probes.clocks import (
+    Compared,
+    Pace,
+    Timed,
+    compare_calls,
+    time_calls,
+)
+from minigrad.course.check.probes.convolutions import peak_of_conv
 from minigrad.course.check.probes.duals import Dual, run_programs
 from minigrad.course.check.probes.histories import Ending, tell
 from minigrad.course.check.probes.lifetimes import (
@@ -24,6 +31,7 @@ from minigrad.course.check.probes.packing import (
     stored,
     there_and_back,
 )
+from minigrad.course.check.probes.races import Raced, raced
 from minigrad.course.check.probes.second_order import (
     Product,
     Step,
@@ -46,6 +54,9 @@ LOOKS: dict[str, Callable[..., Any]] = {
         peaks_of_chains,
         run_programs,
         time_calls,
+        compare_calls,
+        peak_of_conv,
+        raced,
         there_and_back,
         stored,
         checkpointed,
@@ -66,6 +77,9 @@ RECORDS = (
     Opinion,
     Dual,
     Timed,
+    Pace,
+    Compared,
+    Raced,
     Packed,
     Stored,
     Checkpointed,
