@@ -2,13 +2,21 @@
 # # Is it faster?
 #
 # You will
-# * TODO: what they see for themselves,
-# * TODO: what they find out,
-# * TODO: what they can decide afterwards. (No goal gives an answer away.)
+# * put a compiled loop behind a Function, forward and backward,
+# * measure two programs so that you could bet on the result,
+# * find out what compiling can't speed up, and what it can break.
 
 # %%
+import itertools
+import math
+import threading
+
+import numpy as np
+
 import minigrad as mg
 from minigrad import course
+from minigrad.bench import interleaved
+from minigrad.kernels import jit
 
 mg.teaching()
 
@@ -16,111 +24,467 @@ mg.teaching()
 course.recall("14")
 
 # %% [markdown] tags=["slide"]
-# ## TODO: what you'd search for, or the question this section answers
+# ## A kernel is not a Function
 #
-# TODO: why it matters, then a program of a few lines, in 20 to 80 words. The answer to
-# the question below is nowhere on the screen before Commit: not here, not in a heading.
+# A **kernel** is a loop over the numbers of arrays. It knows nothing of tensors, graphs
+# or gradients. `jit` has it compiled to machine code by Numba, the first time it's
+# called. (Numba's own name for that is `njit`.) This one has no `return`: it fills an
+# array that somebody else has made.
 
 
 # %% tags=["slide"]
-def run_first():
-    x = mg.tensor(3.0, requires_grad=True)
-    (x * x).backward()
-    return x.grad
+@jit
+def triple(x, out):
+    for i in range(x.size):
+        out[i] = 3 * x[i]
 
 
-# %% tags=["predict", "hide-input", "step", "slide"]
-course.predict(
-    "14.first",
-    "TODO: what does run_first() return?",
-    ["6", "TODO: what you'd say with the wrong idea"],
-    then=run_first,
-    so=lambda ran: f"{ran.value.item():g}",
-    why="TODO: one sentence on why the run did this.",
-    at="MulBackward0",
-)
+def through(kernel, tensor):
+    out = np.empty(tensor.shape, np.float32)
+    kernel(tensor.detach().numpy(), out)
+    return mg.from_numpy(out)
 
-# %% [markdown] tags=["explain", "slide"]
-# TODO: what happened, and why, in 20 to 80 words if code comes next. A reader opens it
-# after the Commit; until then it's folded.
 
 # %% [markdown] tags=["slide"]
-# ## TODO: what you'd search for, or the question this section answers
-#
-# TODO: why it matters, then a program of a few lines, in 20 to 80 words. The answer to
-# the question below is nowhere on the screen before Commit: not here, not in a heading.
+# To take part in backward, a kernel needs a Function around it. The slope of 3x is 3
+# everywhere, so here backward can use the same kernel. `triple.py_func` is the loop as
+# you wrote it, in plain Python.
 
 
 # %% tags=["slide"]
-def run_second():
-    x = mg.tensor(3.0, requires_grad=True)
-    (x * x).backward()
+class Triple(mg.autograd.Function):
+    kernel = triple.py_func
+
+    @staticmethod
+    def forward(ctx, x):
+        return through(Triple.kernel, x)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return through(Triple.kernel, grad_output)
+
+
+# %% [markdown] tags=["slide"]
+# **Look.** What does ctx hold, and which of the two is in the graph: the kernel or the
+# Function? Step on in the code: how often does the loop's line come up, in forward and
+# in backward together?
+
+# %% tags=["step", "slide"]
+# %%step --level code
+x = mg.tensor([2.0, -1.0], requires_grad=True)
+y = Triple.apply(x)
+y.backward(mg.tensor([1.0, 10.0]))
+
+# %% [markdown] tags=["explain", "slide"]
+# ctx holds nothing, and the graph has one node, `TripleBackward`. The kernel's lines come
+# up twice for each of the two numbers: four times. To the engine all of it is a part of
+# one forward, or of one backward.
+
+# %% [markdown]
+# **Try.** The same with the compiled kernel. How many of its lines do you see now? Give
+# x three numbers, or four: does the number of steps change?
+
+
+# %% tags=["try"]
+def compiled(x):
+    Triple.kernel = triple
+    y = Triple.apply(x)
+    y.backward(mg.ones(y.shape))
     return x.grad
 
 
+mg.live(compiled, x=mg.tensor([2.0, -1.0], requires_grad=True))
+
+# %% [markdown] tags=["explain"]
+# None, and no. Python reports each line before it runs; machine code reports nothing. To
+# step through a kernel, call its `py_func`. (Without Numba, or with `MINIGRAD_JIT=0`,
+# `jit` leaves the loop as it is: you'd see every line, and nothing would get faster.)
+
+# %% [markdown] tags=["slide"]
+# ## Warm-up
+#
+# The first call takes a thousand times as long as the second: it compiles. So before you
+# measure, you call everything once, as a **warm-up**. Numba compiles a version of a
+# kernel for the types of its arguments. `triple.signatures` lists the versions.
+
+
+# %% tags=["slide"]
+def forward_and_backward():
+    fresh = jit(triple.py_func)
+    Triple.kernel = fresh
+    x = mg.ones(8, requires_grad=True)
+    Triple.apply(x)  # the warm-up
+    Triple.apply(x).sum().backward()
+    return len(fresh.signatures)
+
+
+# %% [markdown] tags=["slide"]
+# `fresh` is the same kernel again, not compiled yet. All in all it's called three times,
+# each time with 8 float32 numbers: in the warm-up, in the second forward, and in
+# backward.
+
 # %% tags=["predict", "hide-input", "step", "slide"]
 course.predict(
-    "14.second",
-    "TODO: what does run_second() return?",
-    ["6", "TODO: what you'd say with the wrong idea"],
-    then=run_second,
-    so=lambda ran: f"{ran.value.item():g}",
-    why="TODO: one sentence on why the run did this.",
-    at="MulBackward0",
+    "14.versions",
+    "How many versions of the kernel does Numba compile?",
+    ["1", "2", "3", "none in forward, 1 in backward"],
+    then=forward_and_backward,
+    so=lambda ran: f"{ran.value}",
+    why="The gradient that sum sends back isn't an array of 8 numbers in a row.",
+    at="backward",
+    level="code",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# TODO: what happened, and why, in 20 to 80 words if code comes next. A reader opens it
-# after the Commit; until then it's folded.
+# The second version is for backward. The slope of a sum is 1 for every number, so `sum`
+# sends back a single 1 that's read 8 times: an array whose next number is 0 bytes
+# further on. For Numba that's another type than numbers in a row. So this warm-up was
+# none for backward, and a clock that ran there would have measured the compiler.
+
+# %% tags=["slide"]
+g = mg.ones(1).expand(8)
+g.numpy().strides, g.contiguous().numpy().strides
 
 # %% tags=["because", "hide-input"]
 course.because(
     "14.because",
-    "TODO: a question about the surprise. One sentence, for yourself; it isn't graded.",
+    "Your warm-up was a call with numbers of the right dtype and shape. What else has to "
+    "be as in the real run? One sentence, for yourself; it isn't graded.",
 )
 
-# %% [markdown]
-# **Try.** TODO: one thing to change in the cell below, and what to watch for while it
-# runs again. Ask before you show: the answer goes right below.
+# %% [markdown] tags=["slide"]
+# ## How do I wrap a kernel in C++, CUDA or Triton?
+#
+# In the same way: one kernel for forward and one for backward, behind a Function. But
+# such a kernel gets an address and a count. It reads what follows there in memory,
+# whatever the shape says. `in_memory` shows a tensor as it would see it.
 
-# %% tags=["try"]
-run_second()
 
-# %% [markdown] tags=["explain"]
-# TODO: the answer, right after it, in one line.
+# %% tags=["slide"]
+def in_memory(tensor):
+    return tensor.detach().numpy().ravel(order="K")
+
+
+class Square(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return mg.tensor(in_memory(x) ** 2).reshape(x.shape)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        slopes = 2 * in_memory(x) * in_memory(grad_output)
+        return mg.tensor(slopes).reshape(x.shape)
+
 
 # %% [markdown] tags=["slide"]
+# Two tests, on a matrix and on its transpose (which is the same memory, read in another
+# order). The first one compares with a slow reference, `x * x`; the second one is
+# gradcheck. **Predict** the four answers. What changes with `.contiguous()`?
+
+
+# %% tags=["predict", "slide", "Q41"]
+def tests(square, x):
+    gradcheck = mg.autograd.gradcheck(square, (x,), raise_exception=False)
+    return mg.allclose(square(x), x * x), gradcheck
+
+
+def repaired(x):
+    return Square.apply(x.contiguous())
+
+
+m = mg.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=mg.float64)
+turned = m.T.requires_grad_()
+straight = m.clone().requires_grad_()
+[tests(Square.apply, straight), tests(Square.apply, turned), tests(repaired, turned)]
+
+# %% [markdown] tags=["explain", "slide"]
+# On the transpose both tests say no: the right numbers, in the wrong places.
+# `.contiguous()` copies a tensor whose numbers don't follow each other in the order of
+# its shape, and returns any other as it is. A real kernel needs it for `grad_output`,
+# too: the 1 that `sum` sends back is a single number in memory, and what follows it is
+# anything. So: contiguous first, a slow reference for forward, gradcheck for backward.
+
+# %% [markdown] tags=["slide"]
+# ## Median, spread and turns
+#
+# One call takes 2 ms now and 5 ms when the computer is busy. So time many calls, in
+# rounds, and let both programs run in each round: then a busy moment hits both. The
+# **median** of the rounds' ratios isn't moved by one slow round; the lowest and the
+# highest say how far to trust it. `interleaved` does that after two warm-ups, and only
+# if both programs return the same. (`interleaved??` shows you its 30 lines.)
+
+
+# %% tags=["slide"]
+@jit
+def plus(x, y, out):
+    for i in range(x.size):
+        out[i] = x[i] + y[i]
+
+
+@jit
+def smooth(x, out):
+    mean = 0.0
+    for i in range(x.size):
+        mean = 0.9 * mean + 0.1 * x[i]
+        out[i] = mean
+
+
+# %% tags=["slide"]
+@jit
+def product(a, b, out):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            total = 0.0
+            for k in range(a.shape[1]):
+                total += a[i, k] * b[k, j]
+            out[i, j] = total
+
+
+def filled(kernel, *arrays):
+    def run():
+        out = np.empty_like(arrays[0])
+        kernel(*arrays, out)
+        return out
+
+    return run
+
+
+# %% [markdown] tags=["slide"]
+# **Predict** for each of these four: how many times as long does it take as it is, in
+# NumPy or plain Python, as with the compiled kernel? More than 10 times, about once, or
+# less than half?
+
+# %% tags=["predict", "slide"]
+draw = np.random.default_rng(0).standard_normal
+few, many, a = draw(10), draw(200_000), draw((60, 60))
+cases = {
+    "smooth, 2,000 numbers": (smooth, smooth.py_func, many[:2000]),
+    "plus, 200,000 numbers": (plus, np.add, many, many),
+    "plus, 10 numbers": (plus, np.add, few, few),
+    "product, 60 by 60": (product, np.matmul, a, a),
+}
+for name, (kernel, as_it_is, *arrays) in cases.items():
+    plain = filled(lambda *args, f=as_it_is: f(*args), *arrays)
+    programs = {"as it is": plain, "compiled": filled(kernel, *arrays)}
+    found = interleaved(programs, seconds=0.3)
+    print(f"{name:22}", found["as it is"].ratio_to(found["compiled"]))
+
+# %% [markdown] tags=["explain", "slide"]
+# (Median, and in brackets lowest and highest round.) Only `smooth` gains much: it was a
+# Python loop. `np.add` is a compiled loop already, and both wait for the memory. With 10
+# numbers the call itself is what takes the time, on both sides. `@` is more than
+# three loops: it works on blocks that fit into the cache. And a kernel that was 2 % of
+# your step can't save more than 2 %. (Without Numba all ratios compare Python with
+# itself or with NumPy.)
+
+# %% [markdown] tags=["slide"]
+# ## Fused kernels
+#
+# NumPy's loops can hardly be beaten one at a time, but in a chain they can: `x * x`,
+# `y * y`, their sum and its root are four loops, and three of them write an array that's
+# read once and thrown away. A **fused kernel** does all of it in one loop, without these
+# arrays. **Predict.** How many arrays of x's size does each way have at the same time,
+# beside x and y?
+
+
+# %% tags=["predict", "slide"]
+@jit
+def length(x, y, out):
+    for i in range(x.size):
+        out[i] = math.sqrt(x[i] * x[i] + y[i] * y[i])
+
+
+x, y = draw((2, 100_000))
+peaks = [
+    course.peak_bytes(lambda: np.sqrt(x * x + y * y)),
+    course.peak_bytes(filled(length, x, y)),
+]
+[round(peak / x.nbytes) for peak in peaks]
+
+# %% [markdown] tags=["explain", "slide"]
+# Two and one. (Two and not four, for NumPy writes the sum over `x * x`, which nobody
+# needs any more.) In 14.3 you fuse a whole loss: softmax, logarithm and mean. Its
+# backward needs one saved number per row, where the single operations save several
+# arrays of all the logits' size.
+
+# %% [markdown] tags=["slide"]
+# ## A race
+#
+# Compiled by `jit`, a kernel can run in two threads at the same time, one on each core.
+# Here both add five million ones to the same `total`. So it should be ten million. Five
+# runs:
+
+
+# %% tags=["slide"]
+@jit
+def add_up(numbers, total):
+    for i in range(numbers.size):
+        total[0] += numbers[i]
+
+
+def in_two_threads(count):
+    total, ones = np.zeros(1), np.ones(count)
+    pair = [threading.Thread(target=add_up, args=(ones, total)) for _ in range(2)]
+    for thread in pair:
+        thread.start()
+    for thread in pair:
+        thread.join()
+    return int(total[0])
+
+
+# %% tags=["slide"]
+add_up(np.ones(1), np.zeros(1))  # the warm-up
+count = 5_000_000 if add_up.is_compiled else 500
+print([in_two_threads(count) for _ in range(5)])
+
+# %% [markdown] tags=["slide"]
+# The list differs from run to run. (If yours doesn't, your threads never met: on one
+# core, on a busy computer, or without Numba. Nobody can order a race.) So let's run it
+# by hand. `total += x` is two steps, a read and a write, and between two steps the other
+# thread may go on. Each thread of this program adds 1 twice.
+
+
+# %% tags=["slide"]
+def adder(shared):
+    for _ in range(2):
+        read = shared[0]
+        yield
+        shared[0] = read + 1
+        yield
+
+
+def total_of(order):
+    shared = [0]
+    threads = [adder(shared), adder(shared)]
+    for k in order:
+        next(threads[k])
+    return shared[0]
+
+
+def every_total():
+    orders = set(itertools.permutations([0, 0, 0, 0, 1, 1, 1, 1]))
+    return sorted({total_of(order) for order in orders})
+
+
+# %% tags=["predict", "hide-input", "slide"]
+course.predict(
+    "14.race",
+    "Two threads, each adds 1 twice. Which totals are there, in all 70 orders?",
+    ["[4]", "[3, 4]", "[2, 3, 4]", "[1, 2, 3, 4]"],
+    then=every_total,
+    so=lambda ran: str(ran.value),
+    why="A write that's based on an old read takes back what was added since.",
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# That's a **race**: the result depends on who comes first. It isn't about unlucky
+# numbers, and a smaller range only makes it rarer. It's cured when no two threads write
+# to the same place: each adds up its own part in a place of its own, and one of them
+# adds the parts at the end (14.4). For the same reason a parallel backward adds to
+# `.grad` in one thread.
+
+# %% [markdown] tags=["slide"]
+# ## The step without the graph
+#
+# Where's the rest of a training step's time? Much of it is Python: for each operation
+# the engine makes a ctx, a node and edges, and throws them away after backward. And the
+# next step does exactly the same. `mg.nn.replay(step)` writes down once which arrays are
+# computed from which, and then repeats only that. (`jax.jit` and `torch.compile` begin
+# like this, and then fuse the loops as well.)
+
+
+# %% tags=["slide"]
+def make_step(width):
+    mg.manual_seed(0)
+    model = mg.nn.Sequential(
+        mg.nn.Linear(8, width), mg.nn.Tanh(), mg.nn.Linear(width, 1)
+    )
+    optimizer = mg.optim.SGD(model.parameters(), lr=0.1)
+
+    def step(x, y):
+        runs.append(1)
+        optimizer.zero_grad()
+        loss = ((model(x) - y) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
+
+
+x, y, runs = mg.randn(32, 8), mg.randn(32, 1), []
+
+# %% [markdown] tags=["slide"]
+# Ten steps, once as they are and once replayed. `runs` counts how often the Python code
+# of `step` runs. The first call of a replay runs it as it is, the second one is
+# recorded, and the third one runs it once more, to compare. **Predict.** How many of the
+# ten losses are equal, to the last bit? And how often did `step` run, in all 20 calls?
+
+# %% tags=["predict", "slide"]
+step, replayed = make_step(16), mg.nn.replay(make_step(16))
+losses = [(step(x, y).item(), replayed(x, y).item()) for _ in range(10)]
+sum(one == other for one, other in losses), len(runs)
+
+# %% [markdown] tags=["explain", "slide"]
+# All ten, and 13 times: 10 as they are, and 3 of the replayed ones. After that no line of
+# `step` runs. So a `print` in it is silent, and a counter stands still: `jax.jit` does
+# the same. What changes from step to step has to be an argument. Here's what's gained,
+# with few numbers in each operation, and with many:
+
+# %% tags=["slide"]
+for width in (16, 3000):
+    step, replayed = make_step(width), mg.nn.replay(make_step(width))
+    for _ in range(3):
+        step(x, y), replayed(x, y)
+    programs = {"step": lambda: step(x, y), "replay": lambda: replayed(x, y)}
+    found = interleaved(programs, seconds=0.4)
+    print(f"width {width:5}", found["step"].ratio_to(found["replay"]))
+
+# %% [markdown] tags=["slide"]
+# With many numbers the arithmetic is what takes the time, and a replay does the same
+# arithmetic. That's the point where fused kernels are worth writing.
+#
 # ## What to remember
 #
-# TODO: what you can now do. Answer each card in your own words before you open it.
+# You can now put a kernel behind a Function, and say with a median and a band whether it
+# was worth it. Answer each card in your own words before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
-# <details><summary>TODO: question 1</summary>
+# <details><summary>What's a fair comparison of two programs?</summary>
 #
-# TODO: its answer, in a line or two.
-#
-# </details>
-#
-# <details><summary>TODO: question 2</summary>
-#
-# TODO: its answer, in a line or two.
+# Both warm (with arguments of the same dtype, axes and order in memory as later), both
+# with the same result, in turns, over many rounds; reported as a median with a band.
 #
 # </details>
 #
-# <details><summary>TODO: question 3</summary>
+# <details><summary>When does a compiled kernel lose?</summary>
 #
-# TODO: its answer, in a line or two.
+# When it's called too rarely to pay for compiling, when it replaces a good compiled loop
+# (`@`, one NumPy operation), on a few numbers, or where little time was spent anyway.
+#
+# </details>
+#
+# <details><summary>What does a Function around a kernel have to do?</summary>
+#
+# Hand over contiguous arrays, keep what backward needs, and have a second kernel for
+# backward. The kernel itself isn't in the graph, and leaves none.
 #
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** TODO: the same, or what differs and since which version.
+# **In PyTorch this is** the same, up to the race: put `import torch as mg` in the first
+# cell, and `jit` still compiles, for it only sees arrays. A CUDA or Triton kernel takes
+# the place of `triple`; `torch.utils.benchmark` measures with warm-up and median, and
+# `torch.cuda.synchronize()` makes the clock wait for the GPU. Instead of `nn.replay`
+# there are CUDA graphs and `torch.compile`.
 #
 # ## Now you
 #
-# [The exercises](../exercises/14_is_it_faster/14_is_it_faster.ipynb)
-# wait for you; TODO: say which one is the most rewarding. They link back to this
-# lesson. Where you stand:
+# [Five exercises](../exercises/14_is_it_faster/14_is_it_faster.ipynb)
+# wait for you; in 14.3 you write a fused loss, forward and backward. They link back to
+# this lesson. Where you stand:
 
 # %%
 course.progress("14")

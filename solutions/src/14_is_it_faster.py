@@ -18,6 +18,7 @@ import time
 import numpy as np
 
 import minigrad as mg
+from minigrad.autograd.function import once_differentiable
 from minigrad.bench import interleaved
 from minigrad.course import check, exercise, hint
 from minigrad.kernels import jit
@@ -128,8 +129,9 @@ def slopes_of(logits, target, logs, scale, slopes):
 
 
 # %% [markdown]
-# The Function around them. Its loss is the mean over the rows: which scale does each
-# slope get?
+# The Function around them. (Kernels leave no graph, so `once_differentiable` refuses a
+# second derivative, lesson 10.) Its loss is the mean over the rows: which scale does
+# each slope get?
 
 
 # %% tags=["exercise"]
@@ -143,6 +145,7 @@ class CrossEntropy(mg.autograd.Function):
         return mg.tensor(losses.mean(), dtype=logits.dtype)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx, grad_output):
         logits, target, logs = [saved.detach() for saved in ctx.saved_tensors]
         slopes = np.empty(logits.shape, logits.numpy().dtype)
@@ -316,6 +319,7 @@ class Conv1d(mg.autograd.Function):
         return mg.from_numpy(y)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx, grad_output):
         x, w = [saved.detach().numpy() for saved in ctx.saved_tensors]
         grad_x, grad_w = np.zeros(x.shape, x.dtype), np.zeros(w.shape, w.dtype)

@@ -34,9 +34,9 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
         Pace((slow, 0.8), (slow, fast), hit=(6, 17, 29)),
         Pace((slow, fast), (slow, fast)),
     ):
-        found = list(faults(seen(compare_calls, (answer,), pace), pace))
+        found = next(faults(seen(compare_calls, (answer,), pace), pace), None)
         if found:
-            return found[:1]
+            return [found]
     return []
 
 
@@ -77,9 +77,9 @@ def why(said: float, right: float, did: Compared) -> str:
     one, other = [did.took[did.who == place] for place in (0, 1)]
     ratios = rounds(did)
     names = {
+        "cold": [one.sum() / other.sum(), ratios[0], ratios.mean()],
         "upside_down": [1 / right],
         "seconds": [np.median(one), np.median(other)],
-        "cold": [one.sum() / other.sum(), ratios[0], ratios.mean()],
         "mean": [one[1:].sum() / other[1:].sum(), ratios[1:].mean()],
         "least": [ratios[1:].min(), ratios[1:].max()],
     }
@@ -94,7 +94,7 @@ def rounds(did: Compared) -> Array:
     return np.asarray(one[:count] / other[:count])
 
 
-def near(said: float, value: float, within: float = WITHIN / 2) -> bool:
+def near(said: float, value: float, within: float = 0.01) -> bool:
     """Whether it may be this number."""
     return bool(abs(said - value) <= within * abs(value))
 

@@ -33,6 +33,28 @@ def wrong_gradients(
         yield "L22", (of_x, of_w, None)
         yield "L22", (of_x, right_w, None)
         yield "L22", (right_x, of_w, None)
+    last_x, last_w = last_products(g, x, w, padding)
+    yield "R10", (last_x, right_w, None)
+    yield "R10", (right_x, last_w, None)
+    yield "R10", (last_x, last_w, None)
+
+
+def last_products(g: Array, x: Array, w: Array, padding: int) -> tuple[Array, Array]:
+    """The gradients, if each product overwrites the one before."""
+    for_x, for_w = np.zeros_like(x), np.zeros_like(w)
+    for t, k, s in places(x, w, padding):
+        for_x[..., s] = np.multiply.outer(g[:, -1, t], w[-1, :, k])
+        for_w[..., k] = np.multiply.outer(g[-1, :, t], x[-1, :, s])
+    return for_x, for_w
+
+
+def places(x: Array, w: Array, padding: int) -> Iterator[tuple[int, int, int]]:
+    """Each step of y and place of w, and the place of x that they meet."""
+    length, width = x.shape[-1], w.shape[-1]
+    for t in range(length + 2 * padding - width + 1):
+        for k in range(width):
+            if 0 <= t + k - padding < length:
+                yield t, k, t + k - padding
 
 
 def wrong_results(x: Array, w: Array, padding: int) -> Iterator[tuple[str, Array]]:
@@ -40,6 +62,10 @@ def wrong_results(x: Array, w: Array, padding: int) -> Iterator[tuple[str, Array
     yield from conv1d.wrong_results(x, w, padding)
     for _, inside in without_an_edge(x):
         yield "L22", np.asarray(conv1d.reference(inside, w, padding))
+    last = np.zeros_like(conv1d.reference(x, w, padding))
+    for t, k, s in places(x, w, padding):
+        last[..., t] = np.multiply.outer(x[:, -1, s], w[:, -1, k])
+    yield "R10", last
 
 
 def without_an_edge(x: Array) -> Iterator[tuple[Array, Array]]:
