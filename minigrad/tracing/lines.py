@@ -97,7 +97,7 @@ class FrameLog:
             begins = frame.f_lineno == KERNEL_CODE.co_firstlineno
             if begins and kernel.is_compiled and self._frames:
                 name = kernel.py_func.__name__
-                self._step("call", ENGINE, (sentences.compiled, name), self._frames[-1])
+                self._step("call", STORY, (sentences.compiled, name), self._frames[-1])
             return True
         return frame.f_code is APPLY_CODE and frame.f_locals["cls"]._on_arrays
 

@@ -28,21 +28,16 @@ course.recall("14")
 #
 # A **kernel** is a loop over the numbers of arrays. It knows nothing of tensors, graphs
 # or gradients. `jit` has it compiled to machine code by Numba, the first time it's
-# called. (Numba's own name for that is `njit`.) This one has no `return`: it fills an
-# array that somebody else has made.
+# called. (Numba's own name for that is `njit`.)
 
 
 # %% tags=["slide"]
 @jit
-def triple(x, out):
+def triple(x):
+    out = np.empty_like(x)
     for i in range(x.size):
         out[i] = 3 * x[i]
-
-
-def through(kernel, tensor):
-    out = np.empty(tensor.shape, np.float32)
-    kernel(tensor.detach().numpy(), out)
-    return mg.from_numpy(out)
+    return out
 
 
 # %% [markdown] tags=["slide"]
@@ -57,32 +52,33 @@ class Triple(mg.autograd.Function):
 
     @staticmethod
     def forward(ctx, x):
-        return through(Triple.kernel, x)
+        return mg.from_numpy(Triple.kernel(x.detach().numpy()))
 
     @staticmethod
     def backward(ctx, grad_output):
-        return through(Triple.kernel, grad_output)
+        return mg.from_numpy(Triple.kernel(grad_output.numpy()))
 
 
 # %% [markdown] tags=["slide"]
 # **Look.** What does ctx hold, and which of the two is in the graph: the kernel or the
-# Function? Step on in the code: how often does the loop's line come up, in forward and
-# in backward together?
+# Function? Then choose *phases* above the picture, which stops at your own lines, too.
+# How often does the line `out[i] = 3 * x[i]` come up, in forward and in backward
+# together?
 
 # %% tags=["step", "slide"]
-# %%step --level code
+# %%step --level picture
 x = mg.tensor([2.0, -1.0], requires_grad=True)
 y = Triple.apply(x)
 y.backward(mg.tensor([1.0, 10.0]))
 
 # %% [markdown] tags=["explain", "slide"]
-# ctx holds nothing, and the graph has one node, `TripleBackward`. The kernel's lines come
-# up twice for each of the two numbers: four times. To the engine all of it is a part of
-# one forward, or of one backward.
+# ctx holds nothing, and the graph has one node, TripleBackward. The line comes up once
+# for each of the two numbers, in forward and in backward: four times. To the engine all
+# of that is a part of one forward, or of one backward.
 
 # %% [markdown]
-# **Try.** The same with the compiled kernel. How many of its lines do you see now? Give
-# x three numbers, or four: does the number of steps change?
+# **Try.** The same with the compiled kernel. Choose *phases* again: how many of the
+# kernel's lines do you see now? Give x four numbers: does the number of steps change?
 
 
 # %% tags=["try"]
@@ -96,9 +92,10 @@ def compiled(x):
 mg.live(compiled, x=mg.tensor([2.0, -1.0], requires_grad=True))
 
 # %% [markdown] tags=["explain"]
-# None, and no. Python reports each line before it runs; machine code reports nothing. To
-# step through a kernel, call its `py_func`. (Without Numba, or with `MINIGRAD_JIT=0`,
-# `jit` leaves the loop as it is: you'd see every line, and nothing would get faster.)
+# None, and no. Python reports each line before it runs; machine code reports nothing, so
+# all that the player can say is that `triple` is compiled. To step through a kernel, use
+# its `py_func`. (Without Numba, or with `MINIGRAD_JIT=0`, `jit` leaves the loop as it is:
+# you'd see every line, and nothing would get faster.)
 
 # %% [markdown] tags=["slide"]
 # ## Warm-up
@@ -132,7 +129,7 @@ course.predict(
     so=lambda ran: f"{ran.value}",
     why="The gradient that sum sends back isn't an array of 8 numbers in a row.",
     at="backward",
-    level="code",
+    level="phases",
 )
 
 # %% [markdown] tags=["explain", "slide"]
@@ -217,6 +214,9 @@ straight = m.clone().requires_grad_()
 
 
 # %% tags=["slide"]
+draw = np.random.default_rng(0).standard_normal
+
+
 @jit
 def plus(x, y, out):
     for i in range(x.size):
@@ -257,7 +257,6 @@ def filled(kernel, *arrays):
 # less than half?
 
 # %% tags=["predict", "slide"]
-draw = np.random.default_rng(0).standard_normal
 few, many, a = draw(10), draw(200_000), draw((60, 60))
 cases = {
     "smooth, 2,000 numbers": (smooth, smooth.py_func, many[:2000]),
@@ -340,10 +339,10 @@ count = 5_000_000 if add_up.is_compiled else 500
 print([in_two_threads(count) for _ in range(5)])
 
 # %% [markdown] tags=["slide"]
-# The list differs from run to run. (If yours doesn't, your threads never met: on one
-# core, on a busy computer, or without Numba. Nobody can order a race.) So let's run it
-# by hand. `total += x` is two steps, a read and a write, and between two steps the other
-# thread may go on. Each thread of this program adds 1 twice.
+# The totals differ. (If yours don't, your threads never met: on one core, on a busy
+# computer, or without Numba. You can't order a race.) So let's run it by hand. `+=` is
+# two steps, a read and a write, and between them the other thread may go on. That's what
+# `yield` stands for. Each thread of this program adds 1 twice.
 
 
 # %% tags=["slide"]
@@ -363,24 +362,21 @@ def total_of(order):
     return shared[0]
 
 
-def every_total():
-    orders = set(itertools.permutations([0, 0, 0, 0, 1, 1, 1, 1]))
-    return sorted({total_of(order) for order in orders})
+orders = set(itertools.permutations([0, 0, 0, 0, 1, 1, 1, 1]))
 
 
-# %% tags=["predict", "hide-input", "slide"]
-course.predict(
-    "14.race",
-    "Two threads, each adds 1 twice. Which totals are there, in all 70 orders?",
-    ["[4]", "[3, 4]", "[2, 3, 4]", "[1, 2, 3, 4]"],
-    then=every_total,
-    so=lambda ran: str(ran.value),
-    why="A write that's based on an old read takes back what was added since.",
-)
+# %% [markdown] tags=["slide"]
+# Each thread has four steps, so there are 70 orders of the two. **Predict.** Which totals
+# can come out: only 4, 3 and 4, 2 to 4, or 1 to 4?
+
+# %% tags=["predict", "slide"]
+sorted({total_of(order) for order in orders})
 
 # %% [markdown] tags=["explain", "slide"]
-# That's a **race**: the result depends on who comes first. It isn't about unlucky
-# numbers, and a smaller range only makes it rarer. It's cured when no two threads write
+# 2 to 4. That's **a race**: the result depends on who comes first. A write that's based
+# on an old read takes back what was added since, by both threads. (How can it be 2? A
+# reads 0. B adds 1. A writes 1. B reads 1. A adds 1, and B writes 2.) With fewer numbers
+# a race is rarer, not gone. It's cured when no two threads write
 # to the same place: each adds up its own part in a place of its own, and one of them
 # adds the parts at the end (14.4). For the same reason a parallel backward adds to
 # `.grad` in one thread.
