@@ -384,11 +384,11 @@ sorted({total_of(order) for order in orders})
 # %% [markdown] tags=["slide"]
 # ## The step without the graph
 #
-# Where's the rest of a training step's time? Much of it is Python: for each operation
-# the engine makes a ctx, a node and edges, and throws them away after backward. And the
-# next step does exactly the same. `mg.nn.replay(step)` writes down once which arrays are
-# computed from which, and then repeats only that. (`jax.jit` and `torch.compile` begin
-# like this, and then fuse the loops as well.)
+# Much of a training step's time is Python: for each operation the engine makes a ctx, a
+# node and edges, and throws them away after backward. The next step does exactly the
+# same. `mg.nn.replay(step)` writes down once which arrays are computed from which, and
+# then repeats only that. (`jax.jit` and `torch.compile` begin like this, and then fuse
+# the loops as well.)
 
 
 # %% tags=["slide"]
