@@ -1,7 +1,6 @@
 """Functions from arrays to arrays, compiled when they are first called.
 
-A module of it is loaded when it is first used: ``kernels.softmax``. ``kernels.jit``
-compiles a function of your own.
+A module of it is loaded when it is first used: ``kernels.softmax``.
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    if name == "jit":
-        return importlib.import_module("minigrad.kernels._jit").jit
     try:
         return importlib.import_module(f"{__name__}.{name}")
     except ModuleNotFoundError:

@@ -185,7 +185,7 @@ def compiled_by_numba(function: Callable[..., Any]) -> Any:
         import numba
     except ImportError as error:
         what = f"runs as written, for Numba can't be imported ({error})"
-        message = f"minigrad.kernels.jit: {function.__name__} {what}"
+        message = f"minigrad.utils.jit: {function.__name__} {what}"
         warnings.warn(message, RuntimeWarning, stacklevel=4)
         return function
     # Numba knows its own functions only, so others are exchanged for those.

@@ -7,7 +7,7 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
 from minigrad.engine.core.tensor import Tensor
-from minigrad.kernels import jit
+from minigrad.kernels._jit import jit
 from minigrad.tracing import sentences
 from minigrad.tracing.codes import APPLY_CODE, ENGINE_CODES, Reach, ShownCode
 from minigrad.tracing.foreign import is_tensor
@@ -58,7 +58,9 @@ class FrameLog:
         self._opening_line = None if driver is None else driver.f_lineno
         self._file = "" if driver is None else driver.f_code.co_filename
         # By id, which is quicker than the hash of a code object.
-        self._wanted = {id(code): (code, True) for code in (*codes, *ENGINE_CODES, KERNEL_CODE)}
+        self._wanted = {
+            id(code): (code, True) for code in (*codes, *ENGINE_CODES, KERNEL_CODE)
+        }
         self._codes: dict[int, ShownCode] = {}
         self._kinds: dict[type, bool] = {}
         self._frames: list[OpenFrame] = []

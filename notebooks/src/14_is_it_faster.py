@@ -10,13 +10,14 @@
 import itertools
 import math
 import threading
+from functools import partial
 
 import numpy as np
 
 import minigrad as mg
 from minigrad import course
 from minigrad.bench import interleaved
-from minigrad.kernels import jit
+from minigrad.utils import jit
 
 mg.teaching()
 
@@ -92,16 +93,16 @@ def compiled(x):
 mg.live(compiled, x=mg.tensor([2.0, -1.0], requires_grad=True))
 
 # %% [markdown] tags=["explain"]
-# None, and no. Python reports each line before it runs; machine code reports nothing, so
-# all that the player can say is that `triple` is compiled. To step through a kernel, use
-# its `py_func`. (Without Numba, or with `MINIGRAD_JIT=0`, `jit` leaves the loop as it is:
-# you'd see every line, and nothing would get faster.)
+# None, and no. Python reports each line before it runs; machine code reports nothing,
+# so all that the player can say is that `triple` is compiled. To step through a kernel,
+# use its `py_func`. (Without Numba, or with `MINIGRAD_JIT=0`, `jit` leaves the loop as
+# it is: you'd see every line, and nothing would get faster.)
 
 # %% [markdown] tags=["slide"]
 # ## Warm-up
 #
-# The first call takes a thousand times as long as the second: it compiles. So before you
-# measure, you call everything once, as a **warm-up**. Numba compiles a version of a
+# The first call takes a thousand times as long as the second: it compiles. So before
+# you measure, you call everything once, as a **warm-up**. Numba compiles a version of a
 # kernel for the types of its arguments. `triple.signatures` lists the versions.
 
 
@@ -116,8 +117,8 @@ def forward_and_backward():
 
 
 # %% [markdown] tags=["slide"]
-# `fresh` is the same kernel again, not compiled yet. All in all it's called three times,
-# each time with 8 float32 numbers: in the warm-up, in the second forward, and in
+# `fresh` is the same kernel again, not compiled yet. All in all it's called three
+# times, each time with 8 float32 numbers: in the warm-up, in the second forward, and in
 # backward.
 
 # %% tags=["predict", "hide-input", "step", "slide"]
@@ -265,15 +266,17 @@ cases = {
     "product, 60 by 60": (product, np.matmul, a, a),
 }
 for name, (kernel, as_it_is, *arrays) in cases.items():
-    plain = filled(lambda *args, f=as_it_is: f(*args), *arrays)
-    programs = {"as it is": plain, "compiled": filled(kernel, *arrays)}
+    programs = {
+        "as it is": filled(as_it_is, *arrays),
+        "compiled": filled(kernel, *arrays),
+    }
     found = interleaved(programs, seconds=0.3)
     print(f"{name:22}", found["as it is"].ratio_to(found["compiled"]))
 
 # %% [markdown] tags=["explain", "slide"]
 # (Median, and in brackets lowest and highest round.) Only `smooth` gains much: it was a
-# Python loop. `np.add` is a compiled loop already, and both wait for the memory. With 10
-# numbers the call itself is what takes the time, on both sides. `@` is more than
+# Python loop. `np.add` is a compiled loop already, and both wait for the memory. With
+# 10 numbers the call itself is what takes the time, on both sides. `@` is more than
 # three loops: it works on blocks that fit into the cache. And a kernel that was 2 % of
 # your step can't save more than 2 %. (Without Numba all ratios compare Python with
 # itself or with NumPy.)
@@ -281,11 +284,11 @@ for name, (kernel, as_it_is, *arrays) in cases.items():
 # %% [markdown] tags=["slide"]
 # ## Fused kernels
 #
-# NumPy's loops can hardly be beaten one at a time, but in a chain they can: `x * x`,
-# `y * y`, their sum and its root are four loops, and three of them write an array that's
-# read once and thrown away. A **fused kernel** does all of it in one loop, without these
-# arrays. **Predict.** How many arrays of x's size does each way have at the same time,
-# beside x and y?
+# NumPy's loops can hardly be beaten one at a time, but in a chain they can: `x * x`, `y
+# * y`, their sum and its root are four loops, and three of them write an array that's
+# read once and thrown away. A **fused kernel** does all of it in one loop, without
+# these arrays. **Predict.** How many arrays of x's size does each way have at the same
+# time, beside x and y?
 
 
 # %% tags=["predict", "slide"]
@@ -341,8 +344,8 @@ print([in_two_threads(count) for _ in range(5)])
 # %% [markdown] tags=["slide"]
 # The totals differ. (If yours don't, your threads never met: on one core, on a busy
 # computer, or without Numba. You can't order a race.) So let's run it by hand. `+=` is
-# two steps, a read and a write, and between them the other thread may go on. That's what
-# `yield` stands for. Each thread of this program adds 1 twice.
+# two steps, a read and a write, and between them the other thread may go on. That's
+# what `yield` stands for. Each thread of this program adds 1 twice.
 
 
 # %% tags=["slide"]
@@ -366,8 +369,8 @@ orders = set(itertools.permutations([0, 0, 0, 0, 1, 1, 1, 1]))
 
 
 # %% [markdown] tags=["slide"]
-# Each thread has four steps, so there are 70 orders of the two. **Predict.** Which totals
-# can come out: only 4, 3 and 4, 2 to 4, or 1 to 4?
+# Each thread has four steps, so there are 70 orders of the two. **Predict.** Which
+# totals can come out: only 4, 3 and 4, 2 to 4, or 1 to 4?
 
 # %% tags=["predict", "slide"]
 sorted({total_of(order) for order in orders})
@@ -375,11 +378,11 @@ sorted({total_of(order) for order in orders})
 # %% [markdown] tags=["explain", "slide"]
 # 2 to 4. That's **a race**: the result depends on who comes first. A write that's based
 # on an old read takes back what was added since, by both threads. (How can it be 2? A
-# reads 0. B adds 1. A writes 1. B reads 1. A adds 1, and B writes 2.) With fewer numbers
-# a race is rarer, not gone. It's cured when no two threads write
-# to the same place: each adds up its own part in a place of its own, and one of them
-# adds the parts at the end (14.4). For the same reason a parallel backward adds to
-# `.grad` in one thread.
+# reads 0. B adds 1. A writes 1. B reads 1. A adds 1, and B writes 2.) With fewer
+# numbers a race is rarer, not gone. It's cured when no two threads write to the same
+# place: each adds up its own part in a place of its own, and one of them adds the parts
+# at the end (14.4). For the same reason a parallel backward adds to `.grad` in one
+# thread.
 
 # %% [markdown] tags=["slide"]
 # ## The step without the graph
@@ -415,8 +418,9 @@ x, y, runs = mg.randn(32, 8), mg.randn(32, 1), []
 # %% [markdown] tags=["slide"]
 # Ten steps, once as they are and once replayed. `runs` counts how often the Python code
 # of `step` runs. The first call of a replay runs it as it is, the second one is
-# recorded, and the third one runs it once more, to compare. **Predict.** How many of the
-# ten losses are equal, to the last bit? And how often did `step` run, in all 20 calls?
+# recorded, and the third one runs it once more, to compare. **Predict.** How many of
+# the ten losses are equal, to the last bit? And how often did `step` run, in all 20
+# calls?
 
 # %% tags=["predict", "slide"]
 step, replayed = make_step(16), mg.nn.replay(make_step(16))
@@ -424,17 +428,17 @@ losses = [(step(x, y).item(), replayed(x, y).item()) for _ in range(10)]
 sum(one == other for one, other in losses), len(runs)
 
 # %% [markdown] tags=["explain", "slide"]
-# All ten, and 13 times: 10 as they are, and 3 of the replayed ones. After that no line of
-# `step` runs. So a `print` in it is silent, and a counter stands still: `jax.jit` does
-# the same. What changes from step to step has to be an argument. Here's what's gained,
-# with few numbers in each operation, and with many:
+# All ten, and 13 times: 10 as they are, and 3 of the replayed ones. After that no line
+# of `step` runs. So a `print` in it is silent, and a counter stands still: `jax.jit`
+# does the same. What changes from step to step has to be an argument. Here's what's
+# gained, with few numbers in each operation, and with many:
 
 # %% tags=["slide"]
 for width in (16, 3000):
     step, replayed = make_step(width), mg.nn.replay(make_step(width))
     for _ in range(3):
         step(x, y), replayed(x, y)
-    programs = {"step": lambda: step(x, y), "replay": lambda: replayed(x, y)}
+    programs = {"step": partial(step, x, y), "replay": partial(replayed, x, y)}
     found = interleaved(programs, seconds=0.4)
     print(f"width {width:5}", found["step"].ratio_to(found["replay"]))
 
@@ -444,8 +448,8 @@ for width in (16, 3000):
 #
 # ## What to remember
 #
-# You can now put a kernel behind a Function, and say with a median and a band whether it
-# was worth it. Answer each card in your own words before you open it.
+# You can now put a kernel behind a Function, and say with a median and a band whether
+# it was worth it. Answer each card in your own words before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>What's a fair comparison of two programs?</summary>
@@ -457,8 +461,9 @@ for width in (16, 3000):
 #
 # <details><summary>When does a compiled kernel lose?</summary>
 #
-# When it's called too rarely to pay for compiling, when it replaces a good compiled loop
-# (`@`, one NumPy operation), on a few numbers, or where little time was spent anyway.
+# When it's called too rarely to pay for compiling, when it replaces a good compiled
+# loop (`@`, one NumPy operation), on a few numbers, or where little time was spent
+# anyway.
 #
 # </details>
 #
@@ -470,17 +475,17 @@ for width in (16, 3000):
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same, up to the race: put `import torch as mg` in the first
-# cell, and `jit` still compiles, for it only sees arrays. A CUDA or Triton kernel takes
-# the place of `triple`; `torch.utils.benchmark` measures with warm-up and median, and
+# **In PyTorch this is** the same up to the race, with `import torch as mg`: `jit` only
+# sees arrays. A CUDA or Triton kernel takes the place of `triple`.
+# `torch.utils.benchmark` measures with warm-up and median, and
 # `torch.cuda.synchronize()` makes the clock wait for the GPU. Instead of `nn.replay`
 # there are CUDA graphs and `torch.compile`.
 #
 # ## Now you
 #
 # [Five exercises](../exercises/14_is_it_faster/14_is_it_faster.ipynb)
-# wait for you; in 14.3 you write a fused loss, forward and backward. They link back to
-# this lesson. Where you stand:
+# wait for you; in 14.3 you write a fused loss. They link back to this lesson. Where you
+# stand:
 
 # %%
 course.progress("14")

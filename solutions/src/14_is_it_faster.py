@@ -19,9 +19,8 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.autograd.function import once_differentiable
-from minigrad.bench import interleaved
 from minigrad.course import check, exercise, hint
-from minigrad.kernels import jit
+from minigrad.utils import jit
 
 mg.teaching()
 
@@ -91,9 +90,9 @@ hint("14.2")
 # ## 14.3 Fused softmax cross-entropy
 #
 # Two kernels, without an array of their own. For row i, `logs[i]` is the logarithm of
-# the sum of `exp(logits[i, j])` over all j, and `losses[i]` is `logs[i]` minus the logit
-# of the right class, `target[i]`. The check calls them with logits of 1000, too. (About
-# 14 minutes.)
+# the sum of `exp(logits[i, j])` over all j, and `losses[i]` is `logs[i]` minus the
+# logit of the right class, `target[i]`. The check calls them with logits of 1000, too.
+# (About 14 minutes.)
 
 
 # %% tags=["exercise"]
@@ -166,8 +165,8 @@ check("14.3", CrossEntropy)
 hint("14.3")
 
 # %% [markdown]
-# Then the time, forward and backward, on your computer: how many times as long does the
-# loss made of single operations take? In brackets the lowest and the highest round.
+# Then the time, by your own `compare`: how many times as long does a loss made of
+# single operations take on your computer, forward and backward?
 
 
 # %% tags=["raises-exception"]
@@ -185,11 +184,9 @@ def in_single_operations(logits, target):
     return -logs[mg.arange(len(target)), target].mean()
 
 
-logits = mg.randn(500, 200, requires_grad=True)
-target = mg.randint(0, 200, (500,))
-programs = {"kernels": CrossEntropy.apply, "single": in_single_operations}
-found = interleaved({n: step_with(loss) for n, loss in programs.items()}, seconds=0.5)
-print(found["single"].ratio_to(found["kernels"]))
+logits = mg.randn(64, 100, requires_grad=True)
+target = mg.randint(0, 100, (64,))
+compare(step_with(in_single_operations), step_with(CrossEntropy.apply))
 
 # %% [markdown]
 # ## 14.4 The race
@@ -260,9 +257,9 @@ hint("14.4")
 # ## 14.5 conv1d without unfolding
 #
 # A convolution is often computed by *unfolding*: x is copied `width` times, and then
-# it's one matrix product. A kernel needs no copy. y at [b, o, t] is the sum over c and k
-# of `x[b, c, t + k - padding] * w[o, c, k]`, where what's outside of x counts as 0. The
-# arrays that are filled hold zeros at first. (About 12 minutes.)
+# it's one matrix product. A kernel needs no copy. y at [b, o, t] is the sum over c and
+# k of `x[b, c, t + k - padding] * w[o, c, k]`, where what's outside of x counts as 0.
+# The arrays that are filled hold zeros at first. (About 12 minutes.)
 
 
 # %% tags=["exercise"]

@@ -17,7 +17,7 @@ MEASURED = {
     "d": (380e-6, 11e-6),
     "e": (0.45e-3, 0.5e-3),
 }
-"""Seconds of one of MANY calls as it is, and compiled: medians of ``bench.interleaved``."""
+"""Seconds of one of MANY calls as it is and compiled: medians of ``interleaved``."""
 
 
 def truth() -> dict[str, str]:

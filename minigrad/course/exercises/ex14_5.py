@@ -1,4 +1,4 @@
-"""14.5: a convolution in two kernels, which unfold nothing; the numbers are the gym's."""
+"""14.5: a convolution in two kernels that unfold nothing; the numbers are the gym's."""
 
 from __future__ import annotations
 

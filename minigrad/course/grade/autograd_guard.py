@@ -13,7 +13,7 @@ from typing import Any
 from minigrad import course
 from minigrad.autograd import forward_ad
 from minigrad.course.check import calls
-from minigrad.course.check.probes import lifetimes
+from minigrad.course.check.probes import convolutions, lifetimes
 from minigrad.engine.builtin import BuiltinBackward
 from minigrad.engine.core.backward import GraphTask, run_here
 from minigrad.engine.core.ctx import BackwardCFunction
@@ -39,6 +39,7 @@ class Guard:
         asking: list[Any] = [calls.forward_mode, lifetimes.gradient_of_a_sum]
         asking += [calls.Call.backward, calls.Call.backward_of_the_sum]
         asking += [calls.Call.second, lifetimes.alive_after]
+        asking += [convolutions.forward_and_back]
         self.asking: set[CodeType] = {each.__code__ for each in asking}
         self._install()
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.autograd import Function
-from minigrad.kernels import jit
+from minigrad.utils import jit
 
 
 @jit
