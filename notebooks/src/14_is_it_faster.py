@@ -62,7 +62,7 @@ class Triple(mg.autograd.Function):
 
 # %% [markdown] tags=["slide"]
 # **Look.** What does ctx hold, and which of the two is in the graph: the kernel or the
-# Function? Then choose *phases* above the picture, which stops at your own lines, too.
+# Function? Then choose *Phases* below the picture, which stops at your own lines, too.
 # How often does the line `out[i] = 3 * x[i]` come up, in forward and in backward
 # together?
 
@@ -78,7 +78,7 @@ y.backward(mg.tensor([1.0, 10.0]))
 # of that is a part of one forward, or of one backward.
 
 # %% [markdown]
-# **Try.** The same with the compiled kernel. Choose *phases* again: how many of the
+# **Try.** The same with the compiled kernel. Choose *Phases* again: how many of the
 # kernel's lines do you see now? Give x four numbers: does the number of steps change?
 
 
@@ -101,7 +101,7 @@ mg.live(compiled, x=mg.tensor([2.0, -1.0], requires_grad=True))
 # %% [markdown] tags=["slide"]
 # ## Warm-up
 #
-# The first call takes a thousand times as long as the second: it compiles. So before
+# The first call takes thousands of times as long as the second: it compiles. So before
 # you measure, you call everything once, as a **warm-up**. Numba compiles a version of a
 # kernel for the types of its arguments. `triple.signatures` lists the versions.
 
@@ -111,33 +111,33 @@ def forward_and_backward():
     fresh = jit(triple.py_func)
     Triple.kernel = fresh
     x = mg.ones(8, requires_grad=True)
-    Triple.apply(x)  # the warm-up
-    Triple.apply(x).sum().backward()
+    Triple.apply(x).backward(mg.ones(8))  # the warm-up
+    Triple.apply(x).sum().backward()  # the run that would be timed
     return len(fresh.signatures)
 
 
 # %% [markdown] tags=["slide"]
-# `fresh` is the same kernel again, not compiled yet. All in all it's called three
-# times, each time with 8 float32 numbers: in the warm-up, in the second forward, and in
-# backward.
+# `fresh` is the same kernel again, not compiled yet. It's called four times, twice in
+# forward and twice in backward, each time with 8 float32 numbers. Both backwards get
+# ones.
 
 # %% tags=["predict", "hide-input", "step", "slide"]
 course.predict(
     "14.versions",
     "How many versions of the kernel does Numba compile?",
-    ["1", "2", "3", "none in forward, 1 in backward"],
+    ["1", "2", "4", "8"],
     then=forward_and_backward,
     so=lambda ran: f"{ran.value}",
-    why="The gradient that sum sends back isn't an array of 8 numbers in a row.",
-    at="backward",
-    level="phases",
+    why="What sum sends back looks like 8 ones, but in memory it's a single one.",
+    at="goes to TripleBackward",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# The second version is for backward. The slope of a sum is 1 for every number, so `sum`
-# sends back a single 1 that's read 8 times: an array whose next number is 0 bytes
-# further on. For Numba that's another type than numbers in a row. So this warm-up was
-# none for backward, and a clock that ran there would have measured the compiler.
+# The second version is for the second backward. The slope of a sum is 1 for every
+# number, so `sum` sends back a single 1 that's read 8 times: an array whose next number
+# is 0 bytes further on. For Numba that's another type than 8 numbers in a row, 4 bytes
+# apart. So the warm-up was none for that call, and a clock would have measured the
+# compiler.
 
 # %% tags=["slide"]
 g = mg.ones(1).expand(8)
@@ -146,8 +146,8 @@ g.numpy().strides, g.contiguous().numpy().strides
 # %% tags=["because", "hide-input"]
 course.because(
     "14.because",
-    "Your warm-up was a call with numbers of the right dtype and shape. What else has to "
-    "be as in the real run? One sentence, for yourself; it isn't graded.",
+    "A warm-up has numbers of the right dtype and shape. What else has to be as in the "
+    "real run? One sentence, for yourself; it isn't graded.",
 )
 
 # %% [markdown] tags=["slide"]
@@ -177,9 +177,10 @@ class Square(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# Two tests, on a matrix and on its transpose (which is the same memory, read in another
-# order). The first one compares with a slow reference, `x * x`; the second one is
-# gradcheck. **Predict** the four answers. What changes with `.contiguous()`?
+# Two tests: the first one compares with a slow reference, `x * x`; the second one is
+# gradcheck. They run on a matrix, then on its transpose (the same memory, read in
+# another order), then on the transpose with `.contiguous()` before the kernel.
+# **Predict** both answers for each of the three.
 
 
 # %% tags=["predict", "slide", "Q41"]
@@ -210,8 +211,8 @@ straight = m.clone().requires_grad_()
 # One call takes 2 ms now and 5 ms when the computer is busy. So time many calls, in
 # rounds, and let both programs run in each round: then a busy moment hits both. The
 # **median** of the rounds' ratios isn't moved by one slow round; the lowest and the
-# highest say how far to trust it. `interleaved` does that after two warm-ups, and only
-# if both programs return the same. (`interleaved??` shows you its 30 lines.)
+# highest say how far to trust it. `interleaved` does that after two warm-ups, if both
+# programs return the same. (`interleaved??` shows its 30 lines.)
 
 
 # %% tags=["slide"]
@@ -284,11 +285,11 @@ for name, (kernel, as_it_is, *arrays) in cases.items():
 # %% [markdown] tags=["slide"]
 # ## Fused kernels
 #
-# NumPy's loops can hardly be beaten one at a time, but in a chain they can: `x * x`, `y
-# * y`, their sum and its root are four loops, and three of them write an array that's
-# read once and thrown away. A **fused kernel** does all of it in one loop, without
-# these arrays. **Predict.** How many arrays of x's size does each way have at the same
-# time, beside x and y?
+# NumPy's loops can hardly be beaten one at a time, but in a chain they can. The root of
+# `x * x + y * y` is four loops, and three of them write an array that's read once and
+# thrown away. A **fused kernel** does all of it in one loop, without these arrays.
+# **Predict.** How many arrays of x's size does each way have at the same time, beside x
+# and y?
 
 
 # %% tags=["predict", "slide"]
@@ -307,9 +308,9 @@ peaks = [
 
 # %% [markdown] tags=["explain", "slide"]
 # Two and one. (Two and not four, for NumPy writes the sum over `x * x`, which nobody
-# needs any more.) In 14.3 you fuse a whole loss: softmax, logarithm and mean. Its
-# backward needs one saved number per row, where the single operations save several
-# arrays of all the logits' size.
+# needs any more.) In 14.3 you fuse a whole loss: softmax, logarithm and mean. What it
+# saves for backward, beside its inputs, is one number per row; the single operations
+# save arrays as large as all the logits.
 
 # %% [markdown] tags=["slide"]
 # ## A race
@@ -381,8 +382,7 @@ sorted({total_of(order) for order in orders})
 # reads 0. B adds 1. A writes 1. B reads 1. A adds 1, and B writes 2.) With fewer
 # numbers a race is rarer, not gone. It's cured when no two threads write to the same
 # place: each adds up its own part in a place of its own, and one of them adds the parts
-# at the end (14.4). For the same reason a parallel backward adds to `.grad` in one
-# thread.
+# at the end (14.4).
 
 # %% [markdown] tags=["slide"]
 # ## The step without the graph
@@ -400,12 +400,12 @@ def make_step(width):
     model = mg.nn.Sequential(
         mg.nn.Linear(8, width), mg.nn.Tanh(), mg.nn.Linear(width, 1)
     )
-    optimizer = mg.optim.SGD(model.parameters(), lr=0.1)
+    optimizer = mg.optim.SGD(model.parameters(), lr=1e-4)
 
     def step(x, y):
         runs.append(1)
         optimizer.zero_grad()
-        loss = ((model(x) - y) ** 2).mean()
+        loss = Square.apply(model(x) - y).mean()
         loss.backward()
         optimizer.step()
         return loss
@@ -416,7 +416,8 @@ def make_step(width):
 x, y, runs = mg.randn(32, 8), mg.randn(32, 1), []
 
 # %% [markdown] tags=["slide"]
-# Ten steps, once as they are and once replayed. `runs` counts how often the Python code
+# `Square` is your own Function from above, so it works in a replay as well. Ten steps,
+# once as they are and once replayed. `runs` counts how often the Python code
 # of `step` runs. The first call of a replay runs it as it is, the second one is
 # recorded, and the third one runs it once more, to compare. **Predict.** How many of
 # the ten losses are equal, to the last bit? And how often did `step` run, in all 20
@@ -434,17 +435,17 @@ sum(one == other for one, other in losses), len(runs)
 # gained, with few numbers in each operation, and with many:
 
 # %% tags=["slide"]
-for width in (16, 3000):
+for width in (16, 1000):
     step, replayed = make_step(width), mg.nn.replay(make_step(width))
     for _ in range(3):
         step(x, y), replayed(x, y)
     programs = {"step": partial(step, x, y), "replay": partial(replayed, x, y)}
     found = interleaved(programs, seconds=0.4)
-    print(f"width {width:5}", found["step"].ratio_to(found["replay"]))
+    print(f"width {width:4}", found["step"].ratio_to(found["replay"]))
 
 # %% [markdown] tags=["slide"]
-# With many numbers the arithmetic is what takes the time, and a replay does the same
-# arithmetic. That's the point where fused kernels are worth writing.
+# The more numbers, the larger the share of the arithmetic, and a replay does the same
+# arithmetic. That's where fused kernels are worth writing.
 #
 # ## What to remember
 #

@@ -13,9 +13,9 @@ SHARE, SPEED_UP = 0.02, 100
 
 MANY = 100_000
 MEASURED = {
-    "c": (3.1e-3, 40e-3),
-    "d": (380e-6, 11e-6),
-    "e": (0.45e-3, 0.5e-3),
+    "c": (1.2e-3, 20e-3),
+    "d": (390e-6, 4.3e-6),
+    "e": (58e-6, 63e-6),
 }
 """Seconds of one of MANY calls as it is and compiled: medians of ``interleaved``."""
 
