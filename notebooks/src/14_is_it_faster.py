@@ -418,9 +418,9 @@ x, y, runs = mg.randn(32, 8), mg.randn(32, 1), []
 # %% [markdown] tags=["slide"]
 # Ten steps, once as they are and once replayed. (`Square` is your own Function from
 # above. That works, too.) `runs` counts how often the Python code of `step` runs. A
-# replay's first call runs it as it is, the second records it, and the third runs it once
-# more, to compare. **Predict.** How many of the ten losses are equal, to the last bit?
-# And how often did `step` run, in all 20 calls?
+# replay's first call runs it as it is, the second records it, and the third runs it
+# once more, to compare. **Predict.** How many of the ten losses are equal, to the last
+# bit? And how often did `step` run, in all 20 calls?
 
 # %% tags=["predict", "slide"]
 step, replayed = make_step(16), mg.nn.replay(make_step(16))
