@@ -271,7 +271,7 @@ for name, (kernel, as_it_is, *arrays) in cases.items():
         "as it is": filled(as_it_is, *arrays),
         "compiled": filled(kernel, *arrays),
     }
-    found = interleaved(programs, seconds=0.3)
+    found = interleaved(programs, seconds=0.1)
     print(f"{name:22}", found["as it is"].ratio_to(found["compiled"]))
 
 # %% [markdown] tags=["explain", "slide"]
@@ -439,7 +439,7 @@ for width in (16, 1000):
     for _ in range(3):
         step(x, y), replayed(x, y)
     programs = {"step": partial(step, x, y), "replay": partial(replayed, x, y)}
-    found = interleaved(programs, seconds=0.4)
+    found = interleaved(programs, seconds=0.2)
     print(f"width {width:4}", found["step"].ratio_to(found["replay"]))
 
 # %% [markdown] tags=["slide"]

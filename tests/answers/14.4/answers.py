@@ -1,11 +1,16 @@
 """Answers to 14.4."""
 
-from minigrad.course.check import submission
-from minigrad.course.exercises import catalogue
 
-(AS_FOUND,) = submission.shipped_under(
-    ["parallel_sum"], catalogue.load("14.4").spec.SHIPPED
-)
+def as_found(numbers, run):
+    def work(shared, k):
+        for x in numbers[k::2]:
+            total = shared[0]
+            yield
+            shared[0] = total + x
+            yield
+
+    shared = run(work, threads=2, places=1)
+    return shared[0]
 
 
 def own_sums(numbers, run):
