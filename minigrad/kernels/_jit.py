@@ -130,7 +130,7 @@ class jit:
     ``py_func`` is the function as written. ``signatures`` has a text for each version
     that was compiled (without Numba: that would have been): it depends on dtype, number
     of axes, and order in memory of the arguments. Compiled code holds no lock, so two
-    threads run it at once.
+    threads run it at once. An index outside of an array raises IndexError.
 
     >>> @jit
     ... def total(x):
@@ -202,7 +202,7 @@ def compiled_by_numba(function: Callable[..., Any]) -> Any:
         function.__closure__,
     )
     copy.__module__ = function.__module__
-    return numba.njit(nogil=True, error_model="numpy")(copy)
+    return numba.njit(nogil=True, error_model="numpy", boundscheck=True)(copy)
 
 
 def kind_of(argument: Any) -> str:

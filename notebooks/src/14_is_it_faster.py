@@ -107,37 +107,38 @@ mg.live(compiled, x=mg.tensor([2.0, -1.0], requires_grad=True))
 
 
 # %% tags=["slide"]
-def forward_and_backward():
-    fresh = jit(triple.py_func)
-    Triple.kernel = fresh
-    x = mg.ones(8, requires_grad=True)
-    Triple.apply(x).backward(mg.ones(8))  # the warm-up
-    Triple.apply(x).sum().backward()  # the run that would be timed
+fresh = jit(triple.py_func)  # the same kernel, not compiled yet
+Triple.kernel = fresh
+eight = mg.ones(8, requires_grad=True)
+Triple.apply(eight).backward(mg.ones(8))  # the warm-up
+
+
+def timed_run():
+    Triple.apply(eight).sum().backward()
     return len(fresh.signatures)
 
 
 # %% [markdown] tags=["slide"]
-# `fresh` is the same kernel again, not compiled yet. It's called four times, twice in
-# forward and twice in backward, each time with 8 float32 numbers. Both backwards get
-# ones.
+# With `timed_run` the kernel is called four times in all, twice in forward and twice in
+# backward, each time with 8 float32 numbers. Both backwards get ones.
 
 # %% tags=["predict", "hide-input", "step", "slide"]
 course.predict(
     "14.versions",
     "How many versions of the kernel does Numba compile?",
     ["1", "2", "4", "8"],
-    then=forward_and_backward,
+    then=timed_run,
     so=lambda ran: f"{ran.value}",
     why="What sum sends back looks like 8 ones, but in memory it's a single one.",
     at="goes to TripleBackward",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# The second version is for the second backward. The slope of a sum is 1 for every
-# number, so `sum` sends back a single 1 that's read 8 times: an array whose next number
-# is 0 bytes further on. For Numba that's another type than 8 numbers in a row, 4 bytes
-# apart. So the warm-up was none for that call, and a clock would have measured the
-# compiler.
+# The second version is for the backward of `timed_run`. The slope of a sum is 1 for
+# every number, so `sum` sends back a single 1 that's read 8 times: an array whose next
+# number is 0 bytes further on. For Numba that's another type than 8 numbers in a row, 4
+# bytes apart. So the warm-up was none for that call, and a clock would have measured
+# the compiler.
 
 # %% tags=["slide"]
 g = mg.ones(1).expand(8)

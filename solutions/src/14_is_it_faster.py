@@ -278,8 +278,8 @@ def correlate(x, w, padding, y):
 
 
 # %% [markdown]
-# Compiled code doesn't check an index: outside of an array it reads, and writes, what
-# happens to be there. So mind the bounds. Now the way back, for the same products:
+# `jit` has every index checked. A kernel in C++ or CUDA doesn't: outside of an array it
+# reads, and writes, what happens to be there. Now the way back, for the same products:
 
 
 # %% tags=["exercise"]

@@ -238,3 +238,14 @@ def test_jit_says_once_that_there_is_no_numba(
         warnings.simplefilter("error")
         assert own(np.ones(3)).tolist() == [1.0, 2.0, 3.0]
     assert not own.is_compiled
+
+
+def beyond(x: Any) -> Any:
+    x[x.size] = 1.0
+
+
+def test_jit_refuses_an_index_outside_of_an_array() -> None:
+    own = jit(beyond)
+    assert own.is_compiled
+    with pytest.raises(IndexError):
+        own(np.zeros(3))
