@@ -7,7 +7,7 @@ import importlib
 import os
 import types
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -120,6 +120,118 @@ class kernel:
             RuntimeWarning,
             stacklevel=3,
         )
+
+
+class jit:
+    """A function of arrays and numbers, compiled by Numba when it's first called.
+
+    It runs as written with ``MINIGRAD_JIT=0``, and, after one warning, without Numba.
+    ``py_func`` is the function as written. ``signatures`` has a text for each version
+    that was compiled (without Numba: that would have been): it depends on dtype, number
+    of axes, and order in memory of the arguments. Compiled code holds no lock, so two
+    threads run it at once. An index outside of an array raises IndexError.
+
+    >>> @jit
+    ... def total(x):
+    ...     result = 0.0
+    ...     for i in range(x.size):
+    ...         result += x[i]
+    ...     return result
+    >>> total(np.ones(4)), total(np.ones(9)), total(np.ones(4)[::2])
+    (4.0, 9.0, 2.0)
+    >>> total.signatures
+    ["(Array(float64, 1, 'C'))", "(Array(float64, 1, 'A'))"]
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self._compiled: Any = None
+        self._kinds: dict[str, None] = {}  # in their order
+
+    @property
+    def signatures(self) -> list[str]:
+        """The versions there are, the first one first."""
+        compiled = getattr(self._compiled, "signatures", ())
+        return [in_words(map(of_numba, types)) for types in compiled] or [*self._kinds]
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether a call now runs compiled code."""
+        return not _plain and self.dispatcher is not self.py_func
+
+    def __call__(self, *arguments: Any) -> Any:
+        if _plain:
+            return self.py_func(*arguments)
+        compiled = self._compiled or self.dispatcher
+        if compiled is self.py_func:
+            self._kinds[in_words(map(kind_of, arguments))] = None
+        return compiled(*arguments)
+
+    @property
+    def dispatcher(self) -> Any:
+        """What Numba makes of it; without Numba the function as written."""
+        if self._compiled is None:
+            self._compiled = compiled_by_numba(self.py_func)
+        return self._compiled
+
+
+def compiled_by_numba(function: Callable[..., Any]) -> Any:
+    """Compiled without a cache, beside other functions that ``jit`` has compiled."""
+    if os.environ.get("MINIGRAD_JIT", "1") == "0":
+        return function
+    try:
+        import numba
+    except ImportError as error:
+        what = f"runs as written, for Numba can't be imported ({error})"
+        message = f"minigrad.utils.jit: {function.__name__} {what}"
+        warnings.warn(message, RuntimeWarning, stacklevel=4)
+        return function
+    # Numba knows its own functions only, so others are exchanged for those.
+    known = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        other = known.get(name)
+        if isinstance(other, jit) and other.py_func is not function:
+            known[name] = other.dispatcher
+    copy = types.FunctionType(
+        function.__code__,
+        known,
+        function.__name__,
+        function.__defaults__,
+        function.__closure__,
+    )
+    copy.__module__ = function.__module__
+    return numba.njit(nogil=True, error_model="numpy", boundscheck=True)(copy)
+
+
+def kind_of(argument: Any) -> str:
+    """What Numba would compile a version for, as a text.
+
+    >>> kind_of(np.ones((2, 3)).T), kind_of(np.broadcast_to(1, 3)), kind_of(3)
+    ("Array(float64, 2, 'F')", "Array(int64, 1, 'A', readonly)", 'int64')
+    """
+    if not isinstance(argument, ndarray):
+        return np.asarray(argument).dtype.name
+    flags = argument.flags
+    order = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+    return of_array(argument.dtype, argument.ndim, order, flags.writeable)
+
+
+def of_numba(argument: Any) -> str:
+    """The same for a type of Numba's."""
+    if not hasattr(argument, "layout"):
+        return str(argument)
+    return of_array(argument.dtype, argument.ndim, argument.layout, argument.mutable)
+
+
+def of_array(dtype: Any, axes: int, order: str, mutable: bool) -> str:
+    """An array's kind: its elements, its axes, and how they follow in memory."""
+    return f"Array({dtype}, {axes}, {order!r}{'' if mutable else ', readonly'})"
+
+
+def in_words(kinds: Iterable[str]) -> str:
+    """The kinds of all arguments."""
+    return f"({', '.join(kinds)})"
 
 
 class elementwise_kernel(kernel):

@@ -7,6 +7,7 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
 from minigrad.engine.core.tensor import Tensor
+from minigrad.kernels._jit import jit
 from minigrad.tracing import sentences
 from minigrad.tracing.codes import APPLY_CODE, ENGINE_CODES, Reach, ShownCode
 from minigrad.tracing.foreign import is_tensor
@@ -22,6 +23,10 @@ ENDS_ITERATION: Final = (
     *("SEND", "END_SEND", "END_ASYNC_FOR", "CLEANUP_THROW"),
 )
 """Instructions that take the end of an iterator or of an awaitable as a value."""
+
+
+KERNEL_CODE: Final = jit.__call__.__code__
+"""Where a kernel of the user's begins: compiled, it has no lines to be heard."""
 
 
 class OpenFrame:
@@ -53,7 +58,9 @@ class FrameLog:
         self._opening_line = None if driver is None else driver.f_lineno
         self._file = "" if driver is None else driver.f_code.co_filename
         # By id, which is quicker than the hash of a code object.
-        self._wanted = {id(code): (code, True) for code in (*codes, *ENGINE_CODES)}
+        self._wanted = {
+            id(code): (code, True) for code in (*codes, *ENGINE_CODES, KERNEL_CODE)
+        }
         self._codes: dict[int, ShownCode] = {}
         self._kinds: dict[type, bool] = {}
         self._frames: list[OpenFrame] = []
@@ -86,7 +93,14 @@ class FrameLog:
         return name == self._file or is_users(name)
 
     def hides(self, frame: FrameType) -> bool:
-        """Whether it is the apply of a built-in operation: one step of the story."""
+        """Whether it is one step of the story: apply of a built-in, or a kernel."""
+        if frame.f_code is KERNEL_CODE:
+            kernel = frame.f_locals["self"]
+            begins = frame.f_lineno == KERNEL_CODE.co_firstlineno
+            if begins and kernel.is_compiled and self._frames:
+                name = kernel.py_func.__name__
+                self._step("call", STORY, (sentences.compiled, name), self._frames[-1])
+            return True
         return frame.f_code is APPLY_CODE and frame.f_locals["cls"]._on_arrays
 
     def on_call(self, frame: FrameType) -> None:

@@ -313,6 +313,11 @@ def entered(title: str) -> str:
     return message("function.called", function=word(title))
 
 
+def compiled(name: str) -> str:
+    """A kernel is called that Numba has compiled."""
+    return message("function.compiled", function=name)
+
+
 def left(title: str, value: Any, items: list[Any] | None) -> str:
     """A function returns; ``items`` are those of a short tuple."""
     if items is None:

@@ -1,5 +1,6 @@
-"""torch.utils' names: ``checkpoint`` and ``data``."""
+"""torch.utils' names, ``checkpoint`` and ``data``; ``jit`` compiles a loop of yours."""
 
+from minigrad.kernels._jit import jit
 from minigrad.utils import checkpoint, data
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["checkpoint", "data", "jit"]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from minigrad.kernels import _jit
-from minigrad.kernels._jit import elementwise_kernel
+from minigrad.kernels._jit import elementwise_kernel, jit
 from minigrad.kernels._math import bits, greater, number
 
 
@@ -161,3 +161,91 @@ def test_twin_runs_where_numpy_is_asked_for_and_the_loop_after_it(
     with _jit.in_numpy():
         assert launch(np.ones(2)).tolist() == [3.0, 3.0]
     assert launch(np.ones(2)).tolist() == [2.0, 2.0]
+
+
+def running_total(x: Any) -> Any:
+    out = np.empty_like(x)
+    total = 0.0
+    for i in range(x.size):
+        total += x[i]
+        out[i] = total
+    return out
+
+
+def scaled_total(x: Any, factor: Any) -> Any:
+    return factor * TOTAL(x)[x.size - 1]
+
+
+TOTAL = jit(running_total)
+
+ROWS = np.arange(6.0, dtype=np.float32)
+LOCKED = np.broadcast_to(np.float32(2), (6,))
+CALLS = (ROWS, ROWS[:2], ROWS[::2], ROWS.astype(np.float64), LOCKED)
+
+
+def signatures_of_calls() -> list[str]:
+    own = jit(running_total)
+    for x in CALLS:
+        assert own(x).tolist() == np.cumsum(x, dtype=x.dtype).tolist()
+    return own.signatures
+
+
+def test_jit_says_the_same_versions_with_numba_and_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    by_numba = signatures_of_calls()
+    monkeypatch.setenv("MINIGRAD_JIT", "0")
+    assert by_numba == signatures_of_calls()
+    assert by_numba == [
+        "(Array(float32, 1, 'C'))",
+        "(Array(float32, 1, 'A'))",
+        "(Array(float64, 1, 'C'))",
+        "(Array(float32, 1, 'A', readonly))",
+    ]
+
+
+def test_jit_compiles_once_and_not_before_the_first_call() -> None:
+    own = jit(running_total)
+    assert own.signatures == []
+    assert own.is_compiled
+    assert own.dispatcher is own.dispatcher
+    assert own.dispatcher is not own.py_func
+    assert (own.__name__, own.py_func) == ("running_total", running_total)
+
+
+def test_jit_compiles_a_kernel_that_calls_another_one() -> None:
+    own = jit(scaled_total)
+    assert own(np.ones(3), 2.0) == 6.0
+    assert own.dispatcher.signatures  # it was Numba that ran it
+
+
+def test_jit_runs_as_written_where_nothing_is_to_be_compiled() -> None:
+    own = jit(running_total)
+    with _jit.in_numpy():
+        assert not own.is_compiled
+        assert own(np.ones(2)).tolist() == [1.0, 2.0]
+    assert own.signatures == []
+
+
+def test_jit_says_once_that_there_is_no_numba(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "numba", None)
+    own = jit(running_total)
+    with pytest.warns(RuntimeWarning, match="running_total runs as written"):
+        assert own(np.ones(2)).tolist() == [1.0, 2.0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert own(np.ones(3)).tolist() == [1.0, 2.0, 3.0]
+    assert not own.is_compiled
+
+
+def beyond(x: Any) -> Any:
+    x[x.size] = 1.0
+
+
+def test_jit_refuses_an_index_outside_of_an_array() -> None:
+    own = jit(beyond)
+    assert own.is_compiled
+    with pytest.raises(IndexError):
+        own(np.zeros(3))

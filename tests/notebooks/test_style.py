@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LESSONS = sorted((ROOT / "notebooks/src").glob("*.py"))
 EXERCISES = sorted((ROOT / "solutions/src").glob("*.py"))
 MAY_IMPORT = {
-    *("contextlib", "gc", "itertools", "math"),
+    *("contextlib", "functools", "gc", "itertools", "math", "random"),
     *("matplotlib", "minigrad", "numpy", "threading", "time"),
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import minigrad as mg
@@ -296,3 +297,18 @@ def test_layer_that_fails_is_left() -> None:
     assert y.requires_grad
     (node,) = [e for e in events_of(trace, "graph.node") if "Mul" in e["say"]]
     assert node["lvl"] <= 1
+
+
+@pytest.mark.parametrize("is_compiled", [True, False])
+def test_compiled_kernel_is_one_step_and_one_as_written_has_lines(
+    is_compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MINIGRAD_JIT", "1")
+    halved = happenings.halved
+    kernel = halved if is_compiled else halved.py_func
+    kernel(np.ones(2))  # compiled before the recording
+    events = happenings.recorded(lambda: kernel(np.ones(2))).data["events"]
+    told = [e["say"] for e in events if "halved" in e["say"]]
+    compiled = [say for say in told if "halved is compiled: its loop" in say]
+    lines = [say for say in told if say.startswith("halved, line")]
+    assert (len(compiled), len(lines)) == ((1, 0) if is_compiled else (0, 7)), told

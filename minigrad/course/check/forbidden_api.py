@@ -125,6 +125,7 @@ def of(exercise_id: str) -> tuple[str, ...]:
 _BLANKS: dict[str, tuple[str, ...]] = {
     "03.5": ("relu",),
     "04.2": ("linear",),
+    "14.3": ("cross_entropy", "nll_loss"),
     "gym.CrossEntropy": ("cross_entropy", "nll_loss"),
     "gym.Dropout": ("dropout",),
     "gym.Embedding": ("embedding",),

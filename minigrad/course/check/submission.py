@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from types import CodeType
 from typing import Any
 
 import minigrad
@@ -107,6 +108,10 @@ def code_of(function: Any) -> tuple[Any, ...]:
     """What a function does, whatever file and line it stands in."""
     function = getattr(function, "__func__", function)
     code = getattr(function, "__code__", None)
-    if code is None:
-        return (type(function),)
-    return code.co_code, code.co_names, code.co_varnames, code.co_consts
+    return (type(function),) if code is None else what_runs(code)
+
+
+def what_runs(code: CodeType) -> tuple[Any, ...]:
+    """The same of its code, and of the functions that are defined inside."""
+    inside = [what_runs(c) if isinstance(c, CodeType) else c for c in code.co_consts]
+    return code.co_code, code.co_names, code.co_varnames, tuple(inside)

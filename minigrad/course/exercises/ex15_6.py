@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad.course.check import Array, Finding, pass_on_todo, submission
 from minigrad.course.check.probes import batches, seen
-from minigrad.course.check.probes.batches import Mapped, Raced
+from minigrad.course.check.probes.batches import Mapped, Speedup
 from minigrad.course.exercises.batches import same
 from minigrad.course.exercises.messages import Messages
 
@@ -35,7 +35,7 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     each = 2 * (x @ w - targets)[:, None] * x
     found = wrong_gradients(run, each)
     if found is None:
-        raced = seen(batches.race, (speedup,), SLOW, FAST, COLD, 7)
+        raced = seen(batches.speedup_of, (speedup,), SLOW, FAST, COLD, 7)
         found = fault_in(raced)
     return [found] if found else []
 
@@ -63,7 +63,7 @@ def wrong_gradients(run: Mapped, each: Array) -> Finding | None:
     return say("loop", calls=run.calls) if run.calls != 1 else None
 
 
-def fault_in(raced: Raced) -> Finding | None:
+def fault_in(raced: Speedup) -> Finding | None:
     """What is wrong with the ratio, or with the way in which it was measured."""
     turns = raced.turns
     if raced.crash is not None:

@@ -13,7 +13,14 @@ from typing import Any
 from minigrad import course
 from minigrad.autograd import forward_ad
 from minigrad.course.check import calls
-from minigrad.course.check.probes import batches, devices, layouts, lifetimes, work
+from minigrad.course.check.probes import (
+    batches,
+    convolutions,
+    devices,
+    layouts,
+    lifetimes,
+    work,
+)
 from minigrad.engine.builtin import BuiltinBackward
 from minigrad.engine.core.backward import GraphTask, run_here
 from minigrad.engine.core.ctx import BackwardCFunction
@@ -41,7 +48,7 @@ class Guard:
         asking += [devices.on_second_device, layouts.laid_out]
         asking += [calls.Call.backward, calls.Call.backward_of_the_sum]
         asking += [calls.Call.second, lifetimes.alive_after]
-        asking += [batches.gradients_of, work.work_of]
+        asking += [batches.gradients_of, work.work_of, convolutions.forward_and_back]
         self.asking: set[CodeType] = {each.__code__ for each in asking}
         self._install()
 

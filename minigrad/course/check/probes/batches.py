@@ -101,7 +101,7 @@ def each_gradient(answer: Any, w: Array, x: Array, targets: Array) -> Mapped:
 
 
 @dataclass(frozen=True)
-class Raced:
+class Speedup:
     """What was said of two programs, and their order: s for slow, f for fast."""
 
     said: float = 0.0
@@ -110,9 +110,9 @@ class Raced:
     crash: Crash | None = None
 
 
-def race(
+def speedup_of(
     answer: Callable[..., Any], slow: float, fast: float, cold: float, busy: int
-) -> Raced:
+) -> Speedup:
     """How often the time of ``fast`` that of ``slow`` is, as the answer says.
 
     The first call of each takes ``cold`` more. Calls from number ``busy`` on, three of
@@ -135,7 +135,7 @@ def race(
         with in_place_of_time(clock):
             said = answer(program("s", slow), program("f", fast))
     except Exception as error:
-        return Raced(turns="".join(turns), crash=crash_of("", error))
+        return Speedup(turns="".join(turns), crash=crash_of("", error))
     if isinstance(said, bool) or not isinstance(said, (int, float)):
-        return Raced(kind=type(said).__name__, turns="".join(turns))
-    return Raced(float(said), turns="".join(turns))
+        return Speedup(kind=type(said).__name__, turns="".join(turns))
+    return Speedup(float(said), turns="".join(turns))

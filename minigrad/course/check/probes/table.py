@@ -7,15 +7,22 @@ from typing import Any
 
 from minigrad.course.check.probes.batches import (
     Mapped,
-    Raced,
+    Speedup,
     each_gradient,
     mapped,
-    race,
+    speedup_of,
 )
 from minigrad.course.check.probes.chains import peaks_of_chains
 from minigrad.course.check.probes.checkers import Judged, Sloped, judged, sloped
 from minigrad.course.check.probes.checkpoints import Checkpointed, checkpointed
-from minigrad.course.check.probes.clocks import Timed, time_calls
+from minigrad.course.check.probes.clocks import (
+    Compared,
+    Pace,
+    Timed,
+    compare_calls,
+    time_calls,
+)
+from minigrad.course.check.probes.convolutions import peak_of_conv
 from minigrad.course.check.probes.devices import Moved, on_second_device
 from minigrad.course.check.probes.duals import Dual, run_programs
 from minigrad.course.check.probes.histories import Ending, tell
@@ -33,6 +40,7 @@ from minigrad.course.check.probes.packing import (
     stored,
     there_and_back,
 )
+from minigrad.course.check.probes.races import Raced, raced
 from minigrad.course.check.probes.reviews import Reviewed, reviewed
 from minigrad.course.check.probes.second_order import (
     Product,
@@ -57,6 +65,9 @@ LOOKS: dict[str, Callable[..., Any]] = {
         peaks_of_chains,
         run_programs,
         time_calls,
+        compare_calls,
+        peak_of_conv,
+        raced,
         there_and_back,
         stored,
         checkpointed,
@@ -66,7 +77,7 @@ LOOKS: dict[str, Callable[..., Any]] = {
         stepped,
         mapped,
         each_gradient,
-        race,
+        speedup_of,
         on_second_device,
         laid_out,
         reviewed,
@@ -84,6 +95,9 @@ RECORDS = (
     Opinion,
     Dual,
     Timed,
+    Pace,
+    Compared,
+    Raced,
     Packed,
     Stored,
     Checkpointed,
@@ -92,7 +106,7 @@ RECORDS = (
     Product,
     Step,
     Mapped,
-    Raced,
+    Speedup,
     Moved,
     Laid,
     Reviewed,

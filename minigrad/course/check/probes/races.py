@@ -1,0 +1,114 @@
+"""An answer in which threads share numbers: run in orders that are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from minigrad.course.check.facts import Array
+
+MOST_STEPS = 10_000
+
+
+class TooManyStepsError(Exception):
+    """A thread never ended."""
+
+
+@dataclass(frozen=True)
+class Raced:
+    """Runs of one answer: their ``totals``, and what the threads did in the last one.
+
+    ``reads`` and ``writes`` have a row for each thread and a column for each place.
+    ``uncut`` is a place that a thread has read and then written without a yield between
+    them, though others use it too; -1 if there is none. ``kind`` is said of a result
+    that is no number, or of threads that are no generators.
+    """
+
+    totals: Array
+    reads: Array
+    writes: Array
+    uncut: int = -1
+    kind: str = ""
+
+
+class Places(list[float]):
+    """Numbers that notice who reads and writes them."""
+
+    def __init__(self, threads: int, places: int) -> None:
+        super().__init__([0.0] * places)
+        self.reads = np.zeros((threads, places), int)
+        self.writes = np.zeros((threads, places), int)
+        self.now: int | None = None
+        self.seen: set[int] = set()
+        self.uncut: set[int] = set()
+
+    def __getitem__(self, place: Any) -> Any:
+        if self.now is not None and isinstance(place, int):
+            self.reads[self.now, place] += 1
+            self.seen.add(place % len(self))
+        return super().__getitem__(place)
+
+    def __setitem__(self, place: Any, value: Any) -> None:
+        if self.now is not None and isinstance(place, int):
+            self.writes[self.now, place] += 1
+            if place % len(self) in self.seen:
+                self.uncut.add(place % len(self))
+        super().__setitem__(place, value)
+
+
+class Runner:
+    """``run`` of the exercise: it makes the numbers and the threads, and runs these."""
+
+    def __init__(self, random: np.random.Generator) -> None:
+        self.random = random
+        self.shared = Places(0, 1)
+        self.kind = ""
+
+    def __call__(
+        self, work: Callable[..., Iterator[Any]], threads: int, places: int
+    ) -> list[float]:
+        """Each yield of a thread lets any thread go on."""
+        self.shared = shared = Places(threads, places)
+        going = [(k, work(shared, k)) for k in range(threads)]
+        strange = [each for _, each in going if not hasattr(each, "__next__")]
+        if strange:
+            self.kind = f"a {type(strange[0]).__name__} in place of a thread"
+            return list(shared)
+        steps = 0
+        while going:
+            chosen = int(self.random.integers(len(going)))
+            shared.now, thread = going[chosen]
+            shared.seen.clear()
+            try:
+                next(thread)
+            except StopIteration:
+                del going[chosen]
+            shared.now = None
+            steps += 1
+            if steps > MOST_STEPS:
+                raise TooManyStepsError("a thread goes on and on")
+        return list(shared)
+
+
+def raced(answer: Callable[..., Any], numbers: Array, seed: int, runs: int) -> Raced:
+    """Run the answer so many times, each time in another order."""
+    random = np.random.default_rng(seed)
+    totals: list[float] = []
+    for _ in range(runs):
+        runner = Runner(random)
+        said = answer(numbers.tolist(), runner)
+        shared = runner.shared
+        kind = runner.kind
+        if not kind and (isinstance(said, bool) or not isinstance(said, int | float)):
+            kind = f"a {type(said).__name__}"
+        totals.append(0.0 if kind else float(said))
+        if kind:
+            break
+    used = ((shared.reads + shared.writes) > 0).sum(0)
+    uncut = [place for place in sorted(shared.uncut) if used[place] > 1]
+    return Raced(
+        np.array(totals), shared.reads, shared.writes, (uncut or [-1])[0], kind
+    )

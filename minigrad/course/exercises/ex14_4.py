@@ -1,0 +1,64 @@
+"""14.4: a sum of two threads that loses additions in some orders."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.course.check import Finding, submission
+from minigrad.course.check.probes import seen
+from minigrad.course.check.probes.races import raced
+from minigrad.course.exercises.messages import Messages
+
+say = Messages(__name__)
+
+ANSWER = "parallel_sum"
+RUNS = 100
+
+
+def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+    """Lists of several lengths, an odd one among them, each in many orders."""
+    unusable = submission.no_function(answer, ANSWER)
+    if unusable:
+        return [unusable]
+    for length in (12, 7):
+        numbers = random.permutation(np.arange(1.0, 40.0))[:length]
+        finding = fault_in(answer, numbers, int(random.integers(1 << 30)))
+        if finding:
+            return [finding]
+    return []
+
+
+def fault_in(answer: Any, numbers: Any, seed: int) -> Finding | None:
+    """What is wrong with the runs of one list."""
+    found = seen(raced, (answer,), numbers, seed, RUNS)
+    if found.kind:
+        return say("no_number", kind=found.kind)
+    totals, right = found.totals, float(numbers.sum())
+    users = (found.reads + found.writes > 0).sum(0)
+    both = np.flatnonzero((users > 1) & (found.writes.sum(0) > 0))
+    if found.uncut >= 0:
+        return say("uncut", place=found.uncut)
+    if len(both):
+        place = int(both[0])
+        writes = int(found.writes[:, place].max())
+        wrong = int((totals != right).sum())
+        name = "race.rarer" if writes < len(numbers) // 2 else "race"
+        return say(
+            name,
+            runs=RUNS,
+            different=len(np.unique(totals)),
+            least=float(totals.min()),
+            most=float(totals.max()),
+            right=right,
+            wrong=wrong,
+            writes=writes,
+            place=place,
+        )
+    working = int((found.writes.sum(1) > 0).sum())
+    if working < 2:
+        return say("one_thread", count=working)
+    if (totals != right).any():
+        return say("value", got=float(totals[0]), right=right, numbers=numbers)
+    return None

@@ -1,0 +1,492 @@
+# %% [markdown] tags=["slide"]
+# # Is it faster?
+#
+# You will
+# * put a compiled loop behind a Function, forward and backward,
+# * measure two programs so that you could bet on the result,
+# * find out what compiling can't speed up, and what it can break.
+
+# %%
+import itertools
+import math
+import threading
+from functools import partial
+
+import numpy as np
+
+import minigrad as mg
+from minigrad import course
+from minigrad.bench import interleaved
+from minigrad.utils import jit
+
+mg.teaching()
+
+# %% tags=["recall"]
+course.recall("14")
+
+# %% [markdown] tags=["slide"]
+# ## A kernel is not a Function
+#
+# A **kernel** is a loop over the numbers of arrays. It knows nothing of tensors, graphs
+# or gradients. `jit` has it compiled to machine code by Numba, the first time it's
+# called. (Numba's own name for that is `njit`.)
+
+
+# %% tags=["slide"]
+@jit
+def triple(x):
+    out = np.empty_like(x)
+    for i in range(x.size):
+        out[i] = 3 * x[i]
+    return out
+
+
+# %% [markdown] tags=["slide"]
+# To take part in backward, a kernel needs a Function around it. The slope of 3x is 3
+# everywhere, so here backward can use the same kernel. `triple.py_func` is the loop as
+# you wrote it, in plain Python.
+
+
+# %% tags=["slide"]
+class Triple(mg.autograd.Function):
+    kernel = triple.py_func
+
+    @staticmethod
+    def forward(ctx, x):
+        return mg.from_numpy(Triple.kernel(x.detach().numpy()))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return mg.from_numpy(Triple.kernel(grad_output.numpy()))
+
+
+# %% [markdown] tags=["slide"]
+# **Look.** What does ctx hold, and which of the two is in the graph: the kernel or the
+# Function? Then choose *Phases* below the picture, which stops at your own lines, too.
+# How often does the line `out[i] = 3 * x[i]` come up, in forward and in backward
+# together?
+
+# %% tags=["step", "slide"]
+# %%step --level picture
+x = mg.tensor([2.0, -1.0], requires_grad=True)
+y = Triple.apply(x)
+y.backward(mg.tensor([1.0, 10.0]))
+
+# %% [markdown] tags=["explain", "slide"]
+# ctx holds nothing, and the graph has one node, TripleBackward. The line comes up once
+# for each of the two numbers, in forward and in backward: four times. To the engine all
+# of that is a part of one forward, or of one backward.
+
+# %% [markdown]
+# **Try.** The same with the compiled kernel. Choose *Phases* again: how many of the
+# kernel's lines do you see now? Give x four numbers: does the number of steps change?
+
+
+# %% tags=["try"]
+def compiled(x):
+    Triple.kernel = triple
+    y = Triple.apply(x)
+    y.backward(mg.ones(y.shape))
+    return x.grad
+
+
+mg.live(compiled, x=mg.tensor([2.0, -1.0], requires_grad=True))
+
+# %% [markdown] tags=["explain"]
+# None, and no. Python reports each line before it runs; machine code reports nothing,
+# so all that the player can say is that `triple` is compiled. To step through a kernel,
+# use its `py_func`. (Without Numba, or with `MINIGRAD_JIT=0`, `jit` leaves the loop as
+# it is: you'd see every line, and nothing would get faster.)
+
+# %% [markdown] tags=["slide"]
+# ## Warm-up
+#
+# The first call takes thousands of times as long as the second: it compiles. So before
+# you measure, you call everything once, as a **warm-up**. Numba compiles a version of a
+# kernel for the types of its arguments. `triple.signatures` lists the versions.
+
+
+# %% tags=["slide"]
+fresh = jit(triple.py_func)  # the same kernel, not compiled yet
+Triple.kernel = fresh
+eight = mg.ones(8, requires_grad=True)
+Triple.apply(eight).backward(mg.ones(8))  # the warm-up
+
+
+def timed_run():
+    Triple.apply(eight).sum().backward()
+    return len(fresh.signatures)
+
+
+# %% [markdown] tags=["slide"]
+# With `timed_run` the kernel is called four times in all, twice in forward and twice in
+# backward, each time with 8 float32 numbers. Both backwards get ones.
+
+# %% tags=["predict", "hide-input", "step", "slide"]
+course.predict(
+    "14.versions",
+    "How many versions of the kernel does Numba compile?",
+    ["1", "2", "4", "8"],
+    then=timed_run,
+    so=lambda ran: f"{ran.value}",
+    why="What sum sends back looks like 8 ones, but in memory it's a single one.",
+    at="goes to TripleBackward",
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# The second version is for the backward of `timed_run`. The slope of a sum is 1 for
+# every number, so `sum` sends back a single 1 that's read 8 times: an array whose next
+# number is 0 bytes further on. For Numba that's another type than 8 numbers in a row, 4
+# bytes apart. So the warm-up was none for that call, and a clock would have measured
+# the compiler.
+
+# %% tags=["slide"]
+g = mg.ones(1).expand(8)
+g.numpy().strides, g.contiguous().numpy().strides
+
+# %% tags=["because", "hide-input"]
+course.because(
+    "14.because",
+    "A warm-up has numbers of the right dtype and shape. What else has to be as in the "
+    "real run? One sentence, for yourself; it isn't graded.",
+)
+
+# %% [markdown] tags=["slide"]
+# ## How do I wrap a kernel in C++, CUDA or Triton?
+#
+# In the same way: one kernel for forward and one for backward, behind a Function. But
+# such a kernel gets an address and a count. It reads what follows there in memory,
+# whatever the shape says. `in_memory` shows a tensor as it would see it.
+
+
+# %% tags=["slide"]
+def in_memory(tensor):
+    return tensor.detach().numpy().ravel(order="K")
+
+
+class Square(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return mg.tensor(in_memory(x) ** 2).reshape(x.shape)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        slopes = 2 * in_memory(x) * in_memory(grad_output)
+        return mg.tensor(slopes).reshape(x.shape)
+
+
+# %% [markdown] tags=["slide"]
+# Two tests: the first one compares with a slow reference, `x * x`; the second one is
+# gradcheck. They run on a matrix, then on its transpose (the same memory, read in
+# another order), then on the transpose with `.contiguous()` before the kernel.
+# **Predict** both answers for each of the three.
+
+
+# %% tags=["predict", "slide", "Q41"]
+def tests(square, x):
+    gradcheck = mg.autograd.gradcheck(square, (x,), raise_exception=False)
+    return mg.allclose(square(x), x * x), gradcheck
+
+
+def repaired(x):
+    return Square.apply(x.contiguous())
+
+
+m = mg.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=mg.float64)
+turned = m.T.requires_grad_()
+straight = m.clone().requires_grad_()
+[tests(Square.apply, straight), tests(Square.apply, turned), tests(repaired, turned)]
+
+# %% [markdown] tags=["explain", "slide"]
+# On the transpose both tests say no: the right numbers, in the wrong places.
+# `.contiguous()` copies a tensor whose numbers don't follow each other in the order of
+# its shape, and returns any other as it is. A real kernel needs it for `grad_output`,
+# too: the 1 that `sum` sends back is a single number in memory, and what follows it is
+# anything. So: contiguous first, a slow reference for forward, gradcheck for backward.
+
+# %% [markdown] tags=["slide"]
+# ## Median, spread and turns
+#
+# One call takes 2 ms now and 5 ms when the computer is busy. So time many calls, in
+# rounds, and let both programs run in each round: then a busy moment hits both. The
+# **median** of the rounds' ratios isn't moved by one slow round; the lowest and the
+# highest say how far to trust it. `interleaved` does that after two warm-ups, if both
+# programs return the same. (`interleaved??` shows its 30 lines.)
+
+
+# %% tags=["slide"]
+draw = np.random.default_rng(0).standard_normal
+
+
+@jit
+def plus(x, y, out):
+    for i in range(x.size):
+        out[i] = x[i] + y[i]
+
+
+@jit
+def smooth(x, out):
+    mean = 0.0
+    for i in range(x.size):
+        mean = 0.9 * mean + 0.1 * x[i]
+        out[i] = mean
+
+
+# %% tags=["slide"]
+@jit
+def product(a, b, out):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            total = 0.0
+            for k in range(a.shape[1]):
+                total += a[i, k] * b[k, j]
+            out[i, j] = total
+
+
+def filled(kernel, *arrays):
+    def run():
+        out = np.empty_like(arrays[0])
+        kernel(*arrays, out)
+        return out
+
+    return run
+
+
+# %% [markdown] tags=["slide"]
+# **Predict** for each of these four: how many times as long does it take as it is, in
+# NumPy or plain Python, as with the compiled kernel? More than 10 times, about once, or
+# less than half?
+
+# %% tags=["predict", "slide"]
+few, many, a = draw(10), draw(200_000), draw((60, 60))
+cases = {
+    "smooth, 2,000 numbers": (smooth, smooth.py_func, many[:2000]),
+    "plus, 200,000 numbers": (plus, np.add, many, many),
+    "plus, 10 numbers": (plus, np.add, few, few),
+    "product, 60 by 60": (product, np.matmul, a, a),
+}
+for name, (kernel, as_it_is, *arrays) in cases.items():
+    programs = {
+        "as it is": filled(as_it_is, *arrays),
+        "compiled": filled(kernel, *arrays),
+    }
+    found = interleaved(programs, seconds=0.1)
+    print(f"{name:22}", found["as it is"].ratio_to(found["compiled"]))
+
+# %% [markdown] tags=["explain", "slide"]
+# (Median, and in brackets lowest and highest round.) Only `smooth` gains much: it was a
+# Python loop. `np.add` is a compiled loop already, and both wait for the memory. With
+# 10 numbers the call itself is what takes the time, on both sides. `@` is more than
+# three loops: it works on blocks that fit into the cache. And a kernel that was 2 % of
+# your step can't save more than 2 %. (Without Numba all ratios compare Python with
+# itself or with NumPy.)
+
+# %% [markdown] tags=["slide"]
+# ## Fused kernels
+#
+# NumPy's loops can hardly be beaten one at a time, but in a chain they can. The root of
+# `x * x + y * y` is four loops, and three of them write an array that's read once and
+# thrown away. A **fused kernel** does all of it in one loop, without these arrays.
+# **Predict.** How many arrays of x's size does each way have at the same time, beside x
+# and y?
+
+
+# %% tags=["predict", "slide"]
+@jit
+def length(x, y, out):
+    for i in range(x.size):
+        out[i] = math.sqrt(x[i] * x[i] + y[i] * y[i])
+
+
+x, y = draw((2, 100_000))
+peaks = [
+    course.peak_bytes(lambda: np.sqrt(x * x + y * y)),
+    course.peak_bytes(filled(length, x, y)),
+]
+[round(peak / x.nbytes) for peak in peaks]
+
+# %% [markdown] tags=["explain", "slide"]
+# Two and one. (Two and not four, for NumPy writes the sum over `x * x`, which nobody
+# needs any more.) In 14.3 you fuse a whole loss: softmax, logarithm and mean. What it
+# saves for backward, beside its inputs, is one number per row; the single operations
+# save arrays as large as all the logits.
+
+# %% [markdown] tags=["slide"]
+# ## A race
+#
+# Compiled by `jit`, a kernel can run in two threads at the same time, one on each core.
+# Here both add five million ones to the same `total`. So it should be ten million. Five
+# runs:
+
+
+# %% tags=["slide"]
+@jit
+def add_up(numbers, total):
+    for i in range(numbers.size):
+        total[0] += numbers[i]
+
+
+def in_two_threads(count):
+    total, ones = np.zeros(1), np.ones(count)
+    pair = [threading.Thread(target=add_up, args=(ones, total)) for _ in range(2)]
+    for thread in pair:
+        thread.start()
+    for thread in pair:
+        thread.join()
+    return int(total[0])
+
+
+# %% tags=["slide"]
+add_up(np.ones(1), np.zeros(1))  # the warm-up
+count = 5_000_000 if add_up.is_compiled else 500
+print([in_two_threads(count) for _ in range(5)])
+
+# %% [markdown] tags=["slide"]
+# The totals differ. (If yours don't, your threads never met: on one core, on a busy
+# computer, or without Numba. You can't order a race.) So let's run it by hand. `+=` is
+# two steps, a read and a write, and between them the other thread may go on. That's
+# what `yield` stands for. Each thread of this program adds 1 twice.
+
+
+# %% tags=["slide"]
+def adder(shared):
+    for _ in range(2):
+        read = shared[0]
+        yield
+        shared[0] = read + 1
+        yield
+
+
+def total_of(order):
+    shared = [0]
+    threads = [adder(shared), adder(shared)]
+    for k in order:
+        next(threads[k])
+    return shared[0]
+
+
+orders = set(itertools.permutations([0, 0, 0, 0, 1, 1, 1, 1]))
+
+
+# %% [markdown] tags=["slide"]
+# Each thread has four steps, so there are 70 orders of the two. **Predict.** Which
+# totals can come out: only 4, 3 and 4, 2 to 4, or 1 to 4?
+
+# %% tags=["predict", "slide"]
+sorted({total_of(order) for order in orders})
+
+# %% [markdown] tags=["explain", "slide"]
+# 2 to 4. That's **a race**: the result depends on who comes first. A write that's based
+# on an old read takes back what was added since, by both threads. (How can it be 2? A
+# reads 0. B adds 1. A writes 1. B reads 1. A adds 1, and B writes 2.) With fewer
+# numbers a race is rarer, not gone. It's cured when no two threads write to the same
+# place: each adds up its own part in a place of its own, and one of them adds the parts
+# at the end (14.4).
+
+# %% [markdown] tags=["slide"]
+# ## The step without the graph
+#
+# Much of a training step's time is Python: for each operation the engine makes a ctx, a
+# node and edges, and throws them away after backward. The next step does exactly the
+# same. `mg.nn.replay(step)` writes down once which arrays are computed from which, and
+# then repeats only that. (`jax.jit` and `torch.compile` begin like this, and then fuse
+# the loops as well.)
+
+
+# %% tags=["slide"]
+def make_step(width):
+    mg.manual_seed(0)
+    model = mg.nn.Sequential(
+        mg.nn.Linear(8, width), mg.nn.Tanh(), mg.nn.Linear(width, 1)
+    )
+    optimizer = mg.optim.SGD(model.parameters(), lr=1e-4)
+
+    def step(x, y):
+        runs.append(1)
+        optimizer.zero_grad()
+        loss = Square.apply(model(x) - y).mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
+
+
+x, y, runs = mg.randn(32, 8), mg.randn(32, 1), []
+
+# %% [markdown] tags=["slide"]
+# Ten steps, once as they are and once replayed. (`Square` is your own Function from
+# above. That works, too.) `runs` counts how often the Python code of `step` runs. A
+# replay's first call runs it as it is, the second records it, and the third runs it
+# once more, to compare. **Predict.** How many of the ten losses are equal, to the last
+# bit? And how often did `step` run, in all 20 calls?
+
+# %% tags=["predict", "slide"]
+step, replayed = make_step(16), mg.nn.replay(make_step(16))
+losses = [(step(x, y).item(), replayed(x, y).item()) for _ in range(10)]
+sum(one == other for one, other in losses), len(runs)
+
+# %% [markdown] tags=["explain", "slide"]
+# All ten, and 13 times: 10 as they are, and 3 of the replayed ones. After that no line
+# of `step` runs. So a `print` in it is silent, and a counter stands still: `jax.jit`
+# does the same. What changes from step to step has to be an argument. Here's what's
+# gained, with few numbers in each operation, and with many:
+
+# %% tags=["slide"]
+for width in (16, 1000):
+    step, replayed = make_step(width), mg.nn.replay(make_step(width))
+    for _ in range(3):
+        step(x, y), replayed(x, y)
+    programs = {"step": partial(step, x, y), "replay": partial(replayed, x, y)}
+    found = interleaved(programs, seconds=0.2)
+    print(f"width {width:4}", found["step"].ratio_to(found["replay"]))
+
+# %% [markdown] tags=["slide"]
+# The more numbers, the larger the share of the arithmetic, and a replay does the same
+# arithmetic. That's where fused kernels are worth writing.
+#
+# ## What to remember
+#
+# You can now put a kernel behind a Function, and say with a median and a band whether
+# it was worth it. Answer each card in your own words before you open it.
+
+# %% [markdown] tags=["recall", "slide"]
+# <details><summary>What's a fair comparison of two programs?</summary>
+#
+# Both warm (with arguments of the same dtype, axes and order in memory as later), both
+# with the same result, in turns, over many rounds; reported as a median with a band.
+#
+# </details>
+#
+# <details><summary>When does a compiled kernel lose?</summary>
+#
+# When it's called too rarely to pay for compiling, when it replaces a good compiled
+# loop (`@`, one NumPy operation), on a few numbers, or where little time was spent
+# anyway.
+#
+# </details>
+#
+# <details><summary>What does a Function around a kernel have to do?</summary>
+#
+# Hand over contiguous arrays, keep what backward needs, and have a second kernel for
+# backward. The kernel itself isn't in the graph, and leaves none.
+#
+# </details>
+
+# %% [markdown]
+# **In PyTorch this is** the same up to the race, with `import torch as mg`: `jit` only
+# sees arrays. A CUDA or Triton kernel takes the place of `triple`.
+# `torch.utils.benchmark` measures with warm-up and median, and
+# `torch.cuda.synchronize()` makes the clock wait for the GPU. Instead of `nn.replay`
+# there are CUDA graphs and `torch.compile`.
+#
+# ## Now you
+#
+# [Five exercises](../exercises/14_is_it_faster/14_exercises.ipynb)
+# wait for you; in 14.3 you write a fused loss. They link back to this lesson. Where you
+# stand:
+
+# %%
+course.progress("14")

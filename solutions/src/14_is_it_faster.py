@@ -1,0 +1,350 @@
+# ruff: noqa: F811  (a bug to be found, and the function without it)
+
+# %% [markdown]
+# # Exercises: Is it faster?
+#
+# You will
+# * say where a compiled kernel loses, and measure two programs side by side,
+# * write a fused loss and a convolution as kernels, with their backward,
+# * repair a sum that two threads get wrong.
+#
+# The lesson is [here](../../notebooks/14_is_it_faster.ipynb).
+
+# %%
+import math
+import random
+import time
+
+import numpy as np
+
+import minigrad as mg
+from minigrad.autograd.function import once_differentiable
+from minigrad.course import check, exercise, hint
+from minigrad.utils import jit
+
+mg.teaching()
+
+# %% [markdown]
+# ## 14.1 When does compiling lose?
+#
+# Answer from memory, without running anything, then press *Commit*. (About 5 minutes.)
+
+# %% tags=["exercise"]
+exercise("14.1")
+
+# %% tags=["solution"]
+check(
+    "14.1",
+    ["as it is", "compiled", "as it is", "compiled", "about equal", "about equal"],
+)
+
+# %% tags=["check"]
+check("14.1")
+
+# %% [markdown]
+# ## 14.2 Measure honestly
+#
+# How many times as long does `one()` take as `other()`? Run both once before any clock
+# runs. Then let them take turns, in at least five rounds, each with a ratio of its own.
+# Return the median of the ratios, the lowest and the highest. `seconds` takes the time
+# of one call. (About 10 minutes.)
+
+
+# %%
+def seconds(run):
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+# %% tags=["exercise"]
+def compare(one, other):
+    # region solution: warm up, let them take turns, return three numbers
+    one(), other()
+    ratios = []
+    for _ in range(15):
+        a, b = seconds(one), seconds(other)
+        ratios.append(a / b)
+    return sorted(ratios)[len(ratios) // 2], min(ratios), max(ratios)
+    # endregion
+
+
+# %% [markdown]
+# Two ways to add up squares: how far apart are the lowest and the highest ratio? If 1
+# lies between them, you can't say which one is faster.
+
+# %% tags=["raises-exception"]
+x = np.random.default_rng(0).standard_normal(100_000)
+compare(lambda: (x * x).sum(), lambda: x @ x)
+
+# %% [markdown]
+# The check writes down which of the two you call, and when.
+
+# %% tags=["check"]
+check("14.2", compare)
+
+# %%
+hint("14.2")
+
+# %% [markdown]
+# ## 14.3 Fused softmax cross-entropy
+#
+# Two kernels, without an array of their own. For row i, `logs[i]` is the logarithm of
+# the sum of `exp(logits[i, j])` over all j, and `losses[i]` is `logs[i]` minus the
+# logit of the right class, `target[i]`. The check calls them with logits of 1000, too.
+# (About 14 minutes.)
+
+
+# %% tags=["exercise"]
+@jit
+def losses_of(logits, target, logs, losses):
+    # region solution: fill logs and losses, a row at a time
+    for i in range(logits.shape[0]):
+        largest = logits[i, 0]
+        for j in range(1, logits.shape[1]):
+            largest = max(largest, logits[i, j])
+        total = 0.0
+        for j in range(logits.shape[1]):
+            total += math.exp(logits[i, j] - largest)
+        logs[i] = largest + math.log(total)
+        losses[i] = logs[i] - logits[i, target[i]]
+    # endregion
+
+
+# %% [markdown]
+# The slope of a row's loss is its softmax, with 1 less at the right class. With `logs`,
+# the softmax is `exp(logits[i, j] - logs[i])`. Each slope is multiplied by `scale`.
+
+
+# %% tags=["exercise"]
+@jit
+def slopes_of(logits, target, logs, scale, slopes):
+    # region solution: fill slopes
+    for i in range(logits.shape[0]):
+        for j in range(logits.shape[1]):
+            slopes[i, j] = math.exp(logits[i, j] - logs[i]) * scale
+        slopes[i, target[i]] -= scale
+    # endregion
+
+
+# %% [markdown]
+# The Function around them. (Kernels leave no graph, so `once_differentiable` refuses a
+# second derivative, lesson 10.) Its loss is the mean over the rows: which scale does
+# each slope get?
+
+
+# %% tags=["exercise"]
+class CrossEntropy(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, logits, target):
+        z = logits.detach().numpy()
+        logs, losses = np.empty((2, len(z)), z.dtype)
+        losses_of(z, target.numpy(), logs, losses)
+        ctx.save_for_backward(logits, target, mg.from_numpy(logs))
+        return mg.tensor(losses.mean(), dtype=logits.dtype)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad_output):
+        logits, target, logs = [saved.detach() for saved in ctx.saved_tensors]
+        slopes = np.empty(logits.shape, logits.numpy().dtype)
+        # region solution: scale = ...
+        scale = grad_output.item() / len(slopes)
+        # endregion
+        slopes_of(logits.numpy(), target.numpy(), logs.numpy(), scale, slopes)
+        return mg.from_numpy(slopes), None
+
+
+# %% [markdown]
+# First the gradient: the check runs your kernels as written, without compiling them.
+
+# %% tags=["check"]
+check("14.3", CrossEntropy)
+
+# %%
+hint("14.3")
+
+# %% [markdown]
+# Then the time, by your own `compare`: how many times as long does a loss made of
+# single operations take on your computer, forward and backward?
+
+
+# %% tags=["raises-exception"]
+def step_with(loss_of):
+    def run():
+        loss = loss_of(logits, target)
+        return loss, mg.autograd.grad(loss, logits)[0]
+
+    return run
+
+
+def in_single_operations(logits, target):
+    shifted = logits - logits.amax(1, keepdim=True)
+    logs = shifted - shifted.exp().sum(1, keepdim=True).log()
+    return -logs[mg.arange(len(target)), target].mean()
+
+
+logits = mg.randn(64, 100, requires_grad=True)
+target = mg.randint(0, 100, (64,))
+compare(step_with(in_single_operations), step_with(CrossEntropy.apply))
+
+# %% [markdown]
+# ## 14.4 The race
+#
+# Two threads add up a list, each one every other number, in a place that they share.
+# `run` starts them, and lets them go on in an order that's drawn: at each `yield` it
+# may be another one's turn. (About 8 minutes.)
+
+
+# %%
+def run(work, threads, places):
+    shared = [0.0] * places
+    going = [work(shared, k) for k in range(threads)]
+    while going:
+        one = random.choice(going)
+        if next(one, "over") == "over":
+            going.remove(one)
+    return shared
+
+
+# %% [markdown]
+# Between a read of a shared number and a write to it there's always a `yield`: no
+# processor promises that nobody comes between them.
+
+
+# %% tags=["exercise"]
+def parallel_sum(numbers, run):
+    def work(shared, k):
+        for x in numbers[k::2]:
+            total = shared[0]
+            yield
+            shared[0] = total + x
+            yield
+
+    shared = run(work, threads=2, places=1)
+    return shared[0]
+
+
+# %% tags=["solution"]
+def parallel_sum(numbers, run):
+    def work(shared, k):
+        for x in numbers[k::2]:
+            total = shared[k]
+            yield
+            shared[k] = total + x
+            yield
+
+    shared = run(work, threads=2, places=2)
+    return shared[0] + shared[1]
+
+
+# %% [markdown]
+# 1 + 2 + ... + 10 is 55. What do ten runs of your version say?
+
+# %% tags=["raises-exception"]
+[parallel_sum([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], run) for _ in range(10)]
+
+# %% [markdown]
+# The check needs 100 equal runs, and looks at who reads and writes which place.
+
+# %% tags=["check"]
+check("14.4", parallel_sum)
+
+# %%
+hint("14.4")
+
+# %% [markdown]
+# ## 14.5 conv1d without unfolding
+#
+# A convolution is often computed by *unfolding*: x is copied `width` times, and then
+# it's one matrix product. A kernel needs no copy. y at [b, o, t] is the sum over c and
+# k of `x[b, c, t + k - padding] * w[o, c, k]`, where what's outside of x counts as 0.
+# The arrays that are filled hold zeros at first. (About 12 minutes.)
+
+
+# %% tags=["exercise"]
+@jit
+def correlate(x, w, padding, y):
+    # region solution: add up every product that belongs to a place of y
+    for b in range(y.shape[0]):
+        for o in range(y.shape[1]):
+            for t in range(y.shape[2]):
+                for c in range(x.shape[1]):
+                    for k in range(w.shape[2]):
+                        s = t + k - padding
+                        if 0 <= s < x.shape[2]:
+                            y[b, o, t] += x[b, c, s] * w[o, c, k]
+    # endregion
+
+
+# %% [markdown]
+# `jit` has every index checked. A kernel in C++ or CUDA doesn't: outside of an array it
+# reads, and writes, what happens to be there. Now the way back, for the same products:
+
+
+# %% tags=["exercise"]
+@jit
+def correlate_back(g, x, w, padding, grad_x, grad_w):
+    # region solution: hand g on to both factors of every product
+    for b in range(g.shape[0]):
+        for o in range(g.shape[1]):
+            for t in range(g.shape[2]):
+                for c in range(x.shape[1]):
+                    for k in range(w.shape[2]):
+                        s = t + k - padding
+                        if 0 <= s < x.shape[2]:
+                            grad_x[b, c, s] += g[b, o, t] * w[o, c, k]
+                            grad_w[o, c, k] += g[b, o, t] * x[b, c, s]
+    # endregion
+
+
+# %% [markdown]
+# The Function around the two is ready. It makes three arrays, none of them larger than
+# x, w or y.
+
+
+# %%
+class Conv1d(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, w, padding):
+        ctx.save_for_backward(x, w)
+        ctx.padding = padding
+        steps = x.shape[2] + 2 * padding - w.shape[2] + 1
+        a, b = x.detach().numpy(), w.detach().numpy()
+        y = np.zeros((x.shape[0], w.shape[0], steps), a.dtype)
+        correlate(a, b, padding, y)
+        return mg.from_numpy(y)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad_output):
+        x, w = [saved.detach().numpy() for saved in ctx.saved_tensors]
+        grad_x, grad_w = np.zeros(x.shape, x.dtype), np.zeros(w.shape, w.dtype)
+        g = grad_output.numpy()
+        correlate_back(g, x, w, ctx.padding, grad_x, grad_w)
+        return mg.from_numpy(grad_x), mg.from_numpy(grad_w), None
+
+
+# %% [markdown]
+# Let gradcheck say first whether the two kernels belong together (lesson 13).
+
+# %% tags=["raises-exception"]
+x = mg.randn(2, 3, 7, dtype=mg.float64, requires_grad=True)
+w = mg.randn(4, 3, 2, dtype=mg.float64, requires_grad=True)
+mg.autograd.gradcheck(lambda x, w: Conv1d.apply(x, w, 1), (x, w))
+
+# %% [markdown]
+# The check compares values and gradients, and counts bytes. It runs your kernels as
+# written.
+
+# %% tags=["check"]
+check("14.5", Conv1d)
+
+# %%
+hint("14.5")
+
+# %% [markdown]
+# ## Where next
+#
+# Back to [the lesson](../../notebooks/14_is_it_faster.ipynb), to its recall cards: open
+# each one only after you have answered it.
