@@ -41,9 +41,11 @@ class Facts:
         self._arrived: dict[str, list[Json]] = defaultdict(list)
         self.gradients: dict[str, Json] = {}
         self.grads: dict[str, Json] = {}
+        self.tangents: dict[str, Json] = {}
+        """Of tensors that are no node's, by their keys."""
         self._data = data
         self.unrecorded: dict[str, Json] = {}
-        """The learner's calls that have joined no graph, by their ctxs."""
+        """Calls that have joined no graph: learners' by their ctxs, others by names."""
         self._calls: dict[str, Json] = {}
         self._functions = {ctx["id"]: ctx["function"] for ctx in data.get("ctxs", ())}
         self._users: set[str | None] = set()
@@ -77,8 +79,11 @@ class Facts:
         elif kind == "backward.begin":
             self._arrived.clear()
         elif "ins" in event:
-            self._pass_on(event["cid"], event)
-            self.unrecorded[event["cid"]] = event
+            call = event.get("call") or event["cid"]
+            self._pass_on(call, event)
+            self.unrecorded[call] = event
+        if "key" in event:
+            self.tangents[event["key"]] = event["g"]
         for root in event.get("roots") or ():
             self.gradients.setdefault(root["n"], root["g"])
 

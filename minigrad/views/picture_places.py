@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from itertools import count, cycle
 from typing import Any, Final
 
 from minigrad.views import graph
@@ -22,14 +23,23 @@ MOST_ASKED: Final = 60  # parts; of more than these Graphviz is not asked
 NEAR, FAR = 36, 200  # points between the columns, at least and at most
 SHAPE: Final = 2.3  # of a pane: its width by its height
 ROW = 24  # between two parts of a column
+LANE = 14  # between two lines that go side by side
 WEIGHTS: Final = {"value": 4, "wire": 1}
 
 
 class Places:
-    """The places of ``parts``, for which ``lines`` tell who reads whom."""
+    """The places of ``parts``, for which ``lines`` tell who reads whom.
 
-    def __init__(self, parts: Mapping[str, Json], lines: Mapping[str, Json]) -> None:
-        self._parts, self._lines = parts, lines
+    Those that are ``upper`` stand above all others.
+    """
+
+    def __init__(
+        self,
+        parts: Mapping[str, Json],
+        lines: Mapping[str, Json],
+        upper: Container[str] = (),
+    ) -> None:
+        self._parts, self._lines, self._upper = parts, lines, upper
         self._sizes = {name: size_of(part) for name, part in parts.items()}
         self._ends = Counter[tuple[str, str]]()
         self._places: dict[str, int] = {}
@@ -85,16 +95,70 @@ class Places:
             spans.append((x - half, x + half))
         columns = Columns(spans)
         columns.fill(SHAPE * tall)
+        down, tall = self._apart(middles, tall)
+        lanes = self._lanes(middles, down)
 
         def way(line: Json, left: Point, right: Point) -> str:
-            known = curves[line["of"], line["to"]]
+            of, to = line["of"], line["to"]
+            known = curves[of, to]
             points = known.pop(0) if known else []
             points[::2] = [columns.moved(x) for x in points[::2]]
-            gap = columns.gap(left[0], right[0])
-            return _across(left, *gap, right) if gap else _path(left, points, right)
+            points[1::2] = [y + down[to] for y in points[1::2]]
+            gaps = columns.gaps(left[0], right[0])
+            if len(gaps) == 1:
+                return _across(left, *gaps[0], right)
+            if down[of] == down[to] or not gaps:
+                return _path(left, points, right)
+            (start, begin), (over, end) = gaps[0], gaps[-1]
+            lane, share = next(lanes)
+            return _across(left, start, end, right, lane, (begin, over), share)
 
-        middles = {name: (columns.moved(x), y) for name, (x, y) in middles.items()}
+        middles = {
+            name: (columns.moved(x), y + down[name]) for name, (x, y) in middles.items()
+        }
         return self._shown(middles, (columns.moved(72 * float(rows[0][2])), tall), way)
+
+    def _spans(self, middles: Mapping[str, Point], is_upper: bool) -> list[Point]:
+        """From where to where the parts reach that are upper ones, or are not."""
+        halves = {name: self._sizes[name][1] / 2 for name in middles}
+        return [
+            (y - halves[name], y + halves[name])
+            for name, (_, y) in middles.items()
+            if (name in self._upper) == is_upper
+        ]
+
+    def _apart(
+        self, middles: Mapping[str, Point], tall: float
+    ) -> tuple[dict[str, float], float]:
+        """How far each part moves down, until upper ones are above; the new height."""
+        above, below = self._spans(middles, True), self._spans(middles, False)
+        if not above or not below:
+            return dict.fromkeys(middles, 0.0), tall
+        top, bottom = min(above)[0], max([low for _, low in above])
+        lanes = ROW + LANE * sum(
+            [
+                (line["of"] in self._upper) != (line["to"] in self._upper)
+                for line in self._lines.values()
+            ]
+        )
+        lower = bottom - top + lanes - min(below)[0]
+        down = {name: -top if name in self._upper else lower for name in middles}
+        return down, max([low for _, low in below]) + lower
+
+    def _lanes(
+        self, middles: Mapping[str, Point], down: Mapping[str, float]
+    ) -> Iterator[tuple[float, float]]:
+        """How high lines go between upper parts and others, one after the other.
+
+        And at which share of a gap between columns each turns.
+        """
+        above = [
+            y + down[name] + self._sizes[name][1] / 2
+            for name, (_, y) in middles.items()
+            if name in self._upper
+        ]
+        heights = count(max(above, default=0) + ROW, LANE)
+        return zip(heights, cycle((0.5, 0.35, 0.65, 0.2, 0.8)), strict=False)
 
     def columns(self) -> dict[str, int]:
         """In which column a part stands: as far right as its longest way, from 0 on.
@@ -127,7 +191,7 @@ class Places:
         for column in sorted(members):
             wide = max([self._sizes[name][0] for name in members[column]])
             wanted = {one: self._wanted(reads[one], middles) for one in members[column]}
-            top = low = min(
+            low = min(
                 [wanted[one] - self._sizes[one][1] / 2 for one in members[column]]
             )
             for name in sorted(wanted, key=lambda one: wanted[one]):
@@ -135,8 +199,14 @@ class Places:
                 y = max(wanted[name], low + tall / 2)
                 middles[name] = left + wide / 2, y
                 low = y + tall / 2 + ROW
-            edges[column] = [left, top, left + wide, low - ROW]
+            edges[column] = [left, 0, left + wide, 0]
             left += wide + 2 * NEAR
+        down, _ = self._apart(middles, 0)
+        middles = {name: (x, y + down[name]) for name, (x, y) in middles.items()}
+        for column, names in members.items():
+            halves = [(middles[one][1], self._sizes[one][1] / 2) for one in names]
+            edges[column][1] = min([y - half for y, half in halves])
+            edges[column][3] = max([y + half for y, half in halves])
         high = min([top for _, top, *_ in edges.values()]) - ROW
         low = max([bottom for *_, bottom in edges.values()]) + ROW
         middles = {name: (x, y - high) for name, (x, y) in middles.items()}
@@ -205,13 +275,11 @@ class Columns:
             over = (x - self._ends[column]) / gap
         return x + self._more * (column + over)
 
-    def gap(self, left: float, right: float) -> Point | None:
-        """The gap between two places, if they are in columns beside each other."""
+    def gaps(self, left: float, right: float) -> list[Point]:
+        """Those between the columns of two places."""
         starts = [self.moved(x) - 1 for x in self._starts]  # places are rounded
-        column = bisect(starts, left) - 1
-        if column != bisect(starts, right) - 2:
-            return None
-        return self.moved(self._ends[column]), starts[column + 1] + 1
+        between = range(bisect(starts, left), bisect(starts, right))
+        return [(self.moved(self._ends[one - 1]), starts[one] + 1) for one in between]
 
 
 def _port(line: Json) -> str:
@@ -235,21 +303,28 @@ def _path(
 
 
 def _across(
-    start: Point, right: float, left: float, end: Point, lane: float | None = None
+    start: Point,
+    right: float,
+    left: float,
+    end: Point,
+    lane: float | None = None,
+    turns: Point | None = None,
+    share: float = 0.5,
 ) -> str:
     """A curve that turns only between columns; by a lane, if others are in between."""
     way = f"M{_written(start)}L{_written((right, start[1]))}"
     if lane is None:
         way += _turn((right, start[1]), (left, end[1]))
     else:
-        begin, over = (right + 2 * NEAR, lane), (left - 2 * NEAR, lane)
-        way += _turn((right, start[1]), begin) + f"L{_written(over)}"
-        way += _turn(over, (left, end[1]))
+        begin, over = turns or (right + 2 * NEAR, left - 2 * NEAR)
+        way += _turn((right, start[1]), (begin, lane), share)
+        way += f"L{_written((over, lane))}"
+        way += _turn((over, lane), (left, end[1]), share)
     return f"{way}L{_written(end)}"
 
 
-def _turn(start: Point, end: Point) -> str:
-    middle = (start[0] + end[0]) / 2
+def _turn(start: Point, end: Point, share: float = 0.5) -> str:
+    middle = start[0] + (end[0] - start[0]) * share
     turns = [(middle, start[1]), (middle, end[1]), end]
     return f"C{' '.join(map(_written, turns))}"
 

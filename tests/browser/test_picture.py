@@ -101,10 +101,49 @@ def unrecorded() -> Any:
     return trace
 
 
+def penalty() -> Any:
+    """A slope that goes on: what reads the second graph belongs to it."""
+    x, w = (minigrad.tensor(one, requires_grad=True) for one in (2.0, 0.5))
+    with record("penalty") as trace:
+        y = minigrad.exp(x * w)
+        (slope,) = minigrad.autograd.grad(y, x, create_graph=True)
+        (slope * slope).backward()
+    return trace
+
+
+class Times(scenes.Mul):
+    """With a rule for tangents."""
+
+    @staticmethod
+    def jvp(ctx: Any, x_t: Any, y_t: Any) -> Any:
+        x, y = ctx.saved_tensors
+        return x_t * y + x * y_t
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any) -> Any:
+        ctx.save_for_forward(x, y)
+        return x * y
+
+
+def tangents() -> Any:
+    """Forward mode, and nothing that requires a gradient."""
+    forward_ad = minigrad.autograd.forward_ad
+    with record("tangents") as trace, forward_ad.dual_level():
+        x = forward_ad.make_dual(minigrad.tensor(4.0), minigrad.tensor(1.0))
+        y = Times.apply(x, minigrad.tensor(0.5))
+        z = y**3
+        grid = minigrad.ones(2, 3)
+        dual = forward_ad.make_dual(grid, minigrad.full((2, 3), -2.0))
+        total = (dual * z).sum()
+    assert total.shape == ()
+    return trace
+
+
 SCENES: dict[str, Callable[[], Any]] = {
     name: program for name, program, _ in scenes.SCENES if name != "compare"
 }
 SCENES |= {"layers": layers, "diamond": diamond, "unrecorded": unrecorded}
+SCENES |= {"penalty": penalty, "tangents": tangents}
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -373,6 +412,84 @@ def test_call_without_a_gradient_has_a_card_and_its_box_is_thrown_away(
         if line["of"] == call["cid"]
     ]
     assert read["k"] == "value"
+
+
+def heights(trace: Any) -> tuple[list[float], list[float]]:
+    """The lower ends of the parts of the second graph, the upper ones of the first."""
+    (picture,) = pictures_of(trace.data)
+    nodes = [(node["id"], node["order"]) for node in trace.data["graph"]["nodes"]]
+    while nodes[-1][1] == 1:  # made later: they read the second graph
+        nodes.pop()
+    order = dict(nodes)
+    ends: dict[bool, list[float]] = {True: [], False: []}
+    for part in picture["parts"]:
+        if part["id"] in order:
+            spots = [part[k] for k in ("chip", "slot", "card", "box") if k in part]
+            spots += [part["tray"], *part.get("chips", ())]
+            is_upper = order[part["id"]] > 1
+            pick = max if is_upper else min
+            ends[is_upper].append(
+                pick([y + tall * is_upper for _, y, _, tall in spots])
+            )
+    return ends[True], ends[False]
+
+
+@pytest.mark.parametrize("is_drawn_by_graphviz", [True, False])
+@pytest.mark.parametrize("program", [scenes.twice, scenes.cubed_twice])
+def test_second_graph_stands_above_the_first(
+    monkeypatch: pytest.MonkeyPatch, program: Any, is_drawn_by_graphviz: bool
+) -> None:
+    if not is_drawn_by_graphviz:
+        monkeypatch.setattr(graph, "renderers", list)
+    trace = program()
+    upper, lower = heights(trace)
+    assert len(upper) > 1
+    assert max(upper) < min(lower)
+    monkeypatch.setattr("minigrad.views.picture.Scene.upper", lambda scene: set())
+    upper, lower = heights(trace)
+    assert max(upper) > min(lower)
+
+
+def test_what_reads_the_second_graph_stands_above_too() -> None:
+    trace = penalty()
+    (picture,) = pictures_of(trace.data)
+    parts = {part["id"]: part for part in picture["parts"]}
+    last = trace.data["graph"]["nodes"][-1]
+    assert last["order"] == 1
+    leaf = next(part for part in parts.values() if part["k"] == "leaf")
+    assert parts[last["id"]]["tray"][1] < leaf["chip"][1]
+
+
+def test_tangents_are_drawn_where_no_gradient_is_asked_for(
+    still: Page, tmp_path: Path
+) -> None:
+    trace = tangents()
+    assert trace.data["graph"]["nodes"] == []
+    page = opened(still, trace, tmp_path)
+    trays = page.locator(".tray.tangent.there")
+    for stop in range(page.evaluate("player.player.stops.length")):
+        page.evaluate("at => player.player.go(player.player.stops[at])", stop)
+        told = [
+            event
+            for event in trace.data["events"][: page.evaluate("player.player.position")]
+            if event["k"] == "tangent"
+        ]
+        texts = [text.removeprefix("tangent ") for text in trays.all_text_contents()]
+        values = trace.data["values"]
+        wanted = [
+            "2\u00d73"
+            if values[e["g"]["v"]]["shape"]
+            else brief_text(trace.data, e["g"])
+            for e in told
+        ]
+        assert sorted(texts) == sorted(wanted)
+    assert sorted(texts) == ["-60", "0.5", "1", "2\u00d73", "2\u00d73", "6"]
+    names = page.locator(".op .title").all_text_contents()
+    assert {"Times", "sum"} < set(names)
+    assert page.locator(".flow.tangent").count() == 5
+    assert page.locator(".flow:not(.tangent)").count() == 1  # of 0.5
+    assert page.locator(".tray.tangent .squares .minus").count() == 2
+    assert page.locator(".graph p.empty:not([hidden])").count() == 0
 
 
 def test_sum_stands_in_full_where_gradients_meet(still: Page, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ export class PicturePane {
     this.body.append(this.empty);
     this.box.append(this.body, this.note);
     this.pictures = trace.graph.pictures || [];
-    this.empty.hidden = trace.graph.nodes.length > 0;
+    this.empty.hidden = this.pictures.length > 0 || trace.graph.nodes.length > 0;
     this.note.hidden = true;
     /** @type {Map<string, Thing[]>} */
     this.parts = new Map(); // the id of a node or an edge -> where it is drawn
