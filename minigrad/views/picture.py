@@ -21,8 +21,8 @@ from minigrad.views.values import brief_text
 
 Json = dict[str, Any]
 
-LETTER, SMALL, VALUE, LONG = 8.5, 7.9, 10.5, 9.1
-"""The width of a letter of 14, 13, 17 and 15 points."""
+LETTER, SMALL, VALUE, LONG, LABEL = 8.5, 7.9, 10.5, 9.1, 8.1
+"""The width of a letter of 14, 13, 17, 15, and 13 bold points."""
 MANY_LETTERS: Final = 6  # of a value; one with more is written smaller
 LEAST_SLOT: Final = 108  # wide: "waits for 2"
 BOX: Final = 80  # high, with one row of cells
@@ -184,6 +184,9 @@ class Scene:
             self._add_leaf(to, node)
         self._line(f"{edge['id']}>", "value", to, f"v{slot}", name)
         self._line(edge["id"], "wire", to, "s" if is_leaf else "b", name)
+        letters = [one for one in self._told.labels.get(edge["id"], ()) if one]
+        room = sum([one * LABEL + 26 for one in letters])
+        self.lines[edge["id"]]["room"] = room
 
     def _result(self, node: Json, card: float) -> Json:
         """What comes out of a card that is so wide, and the box below it."""

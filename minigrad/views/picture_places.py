@@ -22,6 +22,7 @@ Way = Callable[[Json, Point, Point], str]
 MOST_ASKED: Final = 60  # parts; of more than these Graphviz is not asked
 NEAR, FAR = 36, 200  # points between the columns, at least and at most
 SHAPE: Final = 2.3  # of a pane: its width by its height
+PANE: Final = 1085  # points that a pane of 944 pixels shows
 ROW = 24  # between two parts of a column
 LANE = 14  # between two lines that go side by side
 WEIGHTS: Final = {"value": 4, "wire": 1}
@@ -94,6 +95,9 @@ class Places:
             half = self._sizes[name][0] / 2
             spans.append((x - half, x + half))
         columns = Columns(spans)
+        for line in self._lines.values():
+            left, right = (middles[line[end]][0] for end in ("of", "to"))
+            columns.need(left, right, line.get("room", 0))
         columns.fill(SHAPE * tall)
         down, tall = self._apart(middles, tall)
         lanes = self._lanes(middles, down)
@@ -250,21 +254,36 @@ class Columns:
     def __init__(self, spans: Iterable[tuple[float, float]]) -> None:
         self._starts: list[float] = []
         self._ends: list[float] = []
-        self._more = 0.0
         for start, end in sorted(spans):
             if not self._starts or start > self._ends[-1]:
                 self._starts.append(start)
                 self._ends.append(end)
             self._ends[-1] = max(self._ends[-1], end)
+        self._wide = [
+            start - end
+            for start, end in zip(self._starts[1:], self._ends, strict=False)
+        ]
+        self._needs = self._wide.copy()
+
+    def need(self, left: float, right: float, room: float) -> None:
+        """So much room is wanted between two places, if one gap is all there is."""
+        first, last = (bisect(self._starts, x) - 1 for x in (left, right))
+        if last == first + 1:
+            self._needs[first] = max(self._needs[first], min(room, FAR))
 
     def fill(self, wide: float) -> None:
-        """Move them apart, where they would leave the sides of a pane empty.
+        """Move them apart: as far as is needed, if a pane has room for that.
 
-        So there is more room for what stands at the wires.
+        And where they would leave the sides of the pane empty.
         """
-        gaps = len(self._starts) - 1
-        more = (wide - self._ends[-1]) / gaps if gaps else 0
-        self._more = min(max(more, 0), FAR - NEAR)
+        wanted = [need - gap for need, gap in zip(self._needs, self._wide, strict=True)]
+        room = max(wide, PANE) - self._ends[-1]
+        share = min(1.0, max(room, 0) / (sum(wanted) or 1))
+        self._more = [share * one for one in wanted]
+        rest = wide - self._ends[-1] - sum(self._more)
+        for gap, more in enumerate(self._more):
+            most = max(FAR - self._wide[gap] - more, 0)
+            self._more[gap] += min(max(rest, 0) / len(self._more), most)
 
     def moved(self, x: float) -> float:
         """Where a place is then."""
@@ -273,7 +292,8 @@ class Columns:
         if column + 1 < len(self._starts) and x > self._ends[column]:
             gap = self._starts[column + 1] - self._ends[column]
             over = (x - self._ends[column]) / gap
-        return x + self._more * (column + over)
+        more = self._more[column] * over if over else 0.0
+        return x + sum(self._more[:column]) + more
 
     def gaps(self, left: float, right: float) -> list[Point]:
         """Those between the columns of two places."""

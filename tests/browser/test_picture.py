@@ -490,6 +490,10 @@ def test_tangents_are_drawn_where_no_gradient_is_asked_for(
     assert page.locator(".flow:not(.tangent)").count() == 1  # of 0.5
     assert page.locator(".tray.tangent .squares .minus").count() == 2
     assert page.locator(".graph p.empty:not([hidden])").count() == 0
+    page.evaluate("player.player.graph.zoom(0.3, 0, 0); player.player.go(0)")
+    x = page.evaluate("player.player.graph.view[0]")
+    page.evaluate("player.player.go(1e9)")  # brings what is spoken of into view
+    assert page.evaluate("player.player.graph.view[0]") > x + 100
 
 
 def test_sum_stands_in_full_where_gradients_meet(still: Page, tmp_path: Path) -> None:

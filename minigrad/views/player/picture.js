@@ -102,6 +102,7 @@ export class PicturePane {
     for (const part of picture.parts) {
       const make = () => ({ call: callOf, leaf: leafOf, data: dataOf })[part.k](this, part);
       this.addThing(part.n, part, boxOfPart(part), "parts", make);
+      if (!part.n) this.parts.set(part.id, [this.things.at(-1)]);
       for (const inner of [...(part.inside || []), ...(part.leaves || [])]) {
         if (inner !== part.n) this.parts.set(inner, this.parts.get(part.n));
       }
@@ -481,7 +482,7 @@ export class PicturePane {
   follow({ event, state, position }, anew = false) {
     if (this.isWhole) return;
     const place = event?.n ? event : this.story.lastAtNode(position);
-    const node = place?.n || this.story.ctxs[state.cid]?.node || this.trace.graph.nodes[0].id;
+    const node = event?.call || place?.n || this.story.ctxs[state.cid]?.node || state.cid || this.trace.graph.nodes[0]?.id;
     if (!anew && node === this.followed && place !== event) return;
     this.followed = node;
     const things = this.parts.get(node) || [];
