@@ -43,7 +43,8 @@ const texts = [...document.querySelectorAll(".scene text")].filter((one) =>
   one.textContent && one.checkVisibility(sight));
 return [player.state(), texts.map((one) => {
   const box = one.getBoundingClientRect();
-  return [one.textContent, box.left + box.width / 2 - left, box.top + box.height / 2 - top];
+  const middle = [box.left + box.width / 2 - left, box.top + box.height / 2 - top];
+  return [one.textContent, ...middle];
 })];
 """
 
