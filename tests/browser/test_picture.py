@@ -162,8 +162,11 @@ def test_no_two_labels_cover_each_other_whatever_happens(
         assert covered(opened(still, trace, tmp_path)) == []
 
 
-def drawn_by_lot(seed: int) -> Any:
-    """A program of a few operations on numbers, vectors and matrices."""
+def drawn_by_lot(seed: int, is_twice: bool = False) -> Any:
+    """A program of a few operations on numbers, vectors and matrices.
+
+    Or, with the gradient of its gradients, a smaller one.
+    """
     lot = random.Random(seed)
     shape = lot.choice([(), (), (2,), (3, 2), (4, 6)])
     values = [
@@ -174,6 +177,7 @@ def drawn_by_lot(seed: int) -> Any:
         )
         for _ in range(lot.randint(1, 3))
     ]
+    leaves = tuple(values)
     one: list[Callable[[Any], Any]] = [
         minigrad.exp, minigrad.tanh, lambda v: v * 3, lambda v: v**2, lambda v: -v,
         lambda v: v.sum(), scenes.Cube.apply,
@@ -182,13 +186,28 @@ def drawn_by_lot(seed: int) -> Any:
         lambda v, w: v + w, lambda v, w: v * w, lambda v, w: v - w, scenes.Mul.apply,
     ]  # fmt: skip
     with contextlib.suppress(ValueError, RuntimeError), record(f"{seed}") as trace:
-        for _ in range(lot.randint(2, 8)):
+        for _ in range(lot.randint(2, 4 if is_twice else 8)):
             if lot.random() < 0.5:
                 values.append(lot.choice(one)(lot.choice(values)))
             else:
                 values.append(lot.choice(two)(lot.choice(values), lot.choice(values)))
-        values[-1].sum().backward()
+        total = values[-1].sum()
+        if is_twice:
+            slopes = minigrad.autograd.grad(
+                total, leaves, create_graph=True, allow_unused=True
+            )
+            total = sum([(one * one).sum() for one in slopes if one is not None])
+        total.backward()
     return trace
+
+
+def test_no_two_labels_of_a_second_graph_cover_each_other(
+    still: Page, tmp_path: Path
+) -> None:
+    programs = [drawn_by_lot(seed, is_twice=True) for seed in range(30)]
+    orders = [{n["order"] for n in one.data["graph"]["nodes"]} for one in programs]
+    assert orders.count({1, 2}) > 20
+    assert [covered(opened(still, one, tmp_path)) for one in programs] == [[]] * 30
 
 
 @pytest.mark.parametrize("part", range(4))
