@@ -76,6 +76,9 @@ export class PicturePane {
     this.svg = svgElement("svg", { class: "scene", role: "group" });
     this.svg.setAttribute("aria-label", message("graph.picture"));
     this.body.append(this.svg);
+    this.map = svgElement("svg", { class: "map", "aria-hidden": "true", preserveAspectRatio: "none" });
+    this.map.onclick = (event) => this.goTo(event);
+    this.body.append(this.map);
     this.zoomBox = this.zoomButtons();
     rove(this.body, CHOICES);
     this.adopt(this.pictures[0]);
@@ -108,11 +111,31 @@ export class PicturePane {
       }
     }
     this.windowed = this.things.length > ALL_DRAWN;
+    this.layMap();
     this.note.hidden = true;
     if (this.windowed) this.sayPart();
     /** @type {Thing[]} */
     this.drawn = [];
     this.fitted = false;
+  }
+
+  // Of a picture that is in the page only in part: where its parts are, and what is seen.
+  layMap() {
+    const [width, height] = this.picture.size;
+    this.map.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.map.style.display = this.windowed ? "" : "none";
+    const parts = this.things.filter(({ of }) => !("d" in of)).map(({ box }) => box);
+    const d = parts.map((box) => `M${box.x} ${box.y}h${box.width}v${box.height}h${-box.width}z`).join("");
+    this.seen = svgElement("rect", { class: "seen" });
+    this.map.replaceChildren(svgElement("path", { d }), this.seen);
+  }
+
+  /** @param {MouseEvent} event on the map */
+  goTo({ clientX, clientY }) {
+    const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(this.map.getScreenCTM().inverse());
+    const [, , w, h] = this.view;
+    this.isWhole = false;
+    this.look([x - w / 2, y - h / 2, w, h]);
   }
 
   /**
@@ -308,6 +331,8 @@ export class PicturePane {
   look(view) {
     this.view = view;
     this.svg.setAttribute("viewBox", view.map((one) => one.toFixed(1)).join(" "));
+    const [x, y, width, height] = view;
+    for (const [name, value] of Object.entries({ x, y, width, height })) this.seen.setAttribute(name, String(value));
     if (this.now) this.draw();
   }
 
