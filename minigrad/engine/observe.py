@@ -134,9 +134,11 @@ class Observer(Protocol):
     def grad_assigned(self, tensor: Tensor, value: Tensor | None) -> None:
         """``tensor.grad`` is about to be set."""
 
-    def tangent_given(self, tensor: Tensor, tangent: Tensor, maker: Any) -> None:
+    def tangent_given(
+        self, tensor: Tensor, tangent: Tensor, maker: Any, inputs: tuple[Any, ...]
+    ) -> None:
         """Forward mode: ``tensor``, an output of the Function ``maker`` or of none, has
-        a tangent now.
+        a tangent now; ``inputs`` are those of a built-in operation.
         """
 
     def tensor_mapped(self, tensor: Any) -> None:

@@ -79,7 +79,7 @@ class Calls:
             out["nr"] = number
             outs.append(out)
             if "needs" in out:
-                self._outputs[name, number] = out
+                self._outputs[(name, number) if name else (out["t"], 0)] = out
         if len(self._outputs) > MOST_OUTPUTS:
             del self._outputs[next(iter(self._outputs))]
         return {"ins": ins, "outs": outs}
@@ -92,12 +92,27 @@ class Calls:
     def name_outputs(self, node_of: Callable[[Any], str | None]) -> None:
         """The recording ends: what variables hold by now has their names."""
         for name, tensor in self._values.names.held():
-            self.name_output(node_of(tensor), tensor, name)
+            self.name_output(node_of(tensor) or self._known(tensor), tensor, name)
 
     def _called(self, node: str, number: int, name: str) -> None:
         out = self._outputs.get((node, number))
         if out is not None and out["name"] is None:
             out["name"] = name
+
+    def key_of(self, value: Any) -> str:
+        """The key of a tensor, which gets one if it has none."""
+        return self._known(value) or self._new_key(value)
+
+    def _known(self, value: Any) -> str | None:
+        """The key of a tensor that was met before."""
+        known = self._keys.get(id(value))
+        return None if known is None or known[0]() is not value else known[1]
+
+    def _new_key(self, value: Any) -> str:
+        key = f"t{self._count}"
+        self._keys[id(value)] = weakref.ref(value), key
+        self._count += 1
+        return key
 
     def _value(self, value: Any, is_new: bool = False) -> Value:
         """A tensor with its numbers; of anything else how it is written.
@@ -121,9 +136,13 @@ class Calls:
             numbers, version = note[1], version_of(value)
         else:
             return {"text": "" if value is UNHEARD else brief(value)}
-        key, was_known = self._key_of(value)
-        # An output that is known was given, and has changed.
-        name = None if is_new and not was_known else self._values.names.of(value)
+        known = self._keys.get(id(value))
+        if known is None or known[0]() is not value:
+            key = self._new_key(value)
+        else:
+            key = known[1]
+            is_new = False  # it was given, and may have changed
+        name = None if is_new else self._values.names.of(value)
         passed: Value = {"name": name, "v": Note(("A", numbers)), "t": key}
         passed["needs"] = needs
         if version:
@@ -132,14 +151,4 @@ class Calls:
 
     def note_mapped(self, tensor: Any, dims: tuple[int, ...]) -> None:
         """A vmap has its examples along these dimensions."""
-        self.mapped[self._key_of(tensor)[0]] = dims
-
-    def _key_of(self, tensor: Any) -> tuple[str, bool]:
-        """The key of a tensor, and whether it had one before."""
-        known = self._keys.get(id(tensor))
-        if known is not None and known[0]() is tensor:
-            return known[1], True
-        key = f"t{self._count}"
-        self._keys[id(tensor)] = weakref.ref(tensor), key
-        self._count += 1
-        return key, False
+        self.mapped[self.key_of(tensor)] = dims

@@ -22,8 +22,8 @@ from minigrad.engine.core.ctx import FunctionMeta
 from minigrad.engine.core.node import _FunctionBase
 from minigrad.engine.core.tensor import Tensor
 from minigrad.nn.module import Module
+from minigrad.tracing.copies import exact_copy, lowest_of, place_of, span_of
 from minigrad.tracing.harmless import holds
-from minigrad.tracing.kept import exact_copy, lowest_of, place_of, span_of
 from minigrad.tracing.marks import ATOMS
 from minigrad.tracing.sources import is_installed
 from minigrad.tracing.trace import Trace

@@ -149,14 +149,26 @@ class Happenings:
             if type(note) is Note and note.has_changed
         ]
 
-    def tangent_given(self, tensor: Tensor, tangent: Tensor, maker: Any = None) -> None:
+    def tangent_given(
+        self,
+        tensor: Tensor,
+        tangent: Tensor,
+        maker: Any = None,
+        inputs: tuple[Any, ...] = (),
+    ) -> None:
         """A value runs on with its tangent; ``maker`` is the operation it comes from,
-        or its name."""
+        or its name. One of a built-in operation that joins no graph is told here."""
         self._log.program_ran()
         fields: dict[str, Any] = {}
-        where = self._log.node_of(tensor)
+        where, calls = self._log.node_of(tensor), self._log.calls
         if where is not None:
             fields["n"] = where
+        else:
+            given = calls.given(inputs)
+            fields["key"] = calls.key_of(tensor)
+            if given:
+                fields |= {"call": f"call-{fields['key']}", "function": maker.__name__}
+                fields |= calls.fields(given, (), "", (tensor,))
         made_by = self._log.node_of(tangent)
         if made_by is not None:
             fields["gn"] = made_by

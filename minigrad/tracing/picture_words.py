@@ -25,7 +25,7 @@ class Words:
         self._edges = {edge["id"]: edge for edge in graph["edges"]}
         self._modules = {one["id"]: one for one in graph["modules"]}
         self._ctxs = {ctx["id"]: ctx for ctx in data["ctxs"]}
-        called = [event for event in events if "ins" in event]
+        called = [e for e in events if "ins" in e and "call" not in e]
         self._calls = {event["n"]: event for event in called if "n" in event}
         self._by_ctx = {event["cid"]: event for event in called if "cid" in event}
         self._boxes: dict[str, dict[str, Ref]] = {}

@@ -20,6 +20,7 @@ from minigrad.tracing.sources import is_ours
 
 SESSION: Final = "__minigrad_again__"
 """The name of the recording in the program that runs again."""
+MOST_BYTES: Final = 200_000_000
 FUTURE: Final = 0x1FE0000
 """The flags of a code object that ``from __future__`` has set."""
 

@@ -17,15 +17,13 @@ from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.happenings import Happenings
 from minigrad.tracing.hearing import Hearing, in_turn
-from minigrad.tracing.keeping import Keeper
-from minigrad.tracing.kept import MOST_BYTES
 from minigrad.tracing.lines import FrameLog
 from minigrad.tracing.listening import choose_backend
 from minigrad.tracing.log import EventLog
 from minigrad.tracing.mapped_axes import mark
 from minigrad.tracing.messages import message
 from minigrad.tracing.picture import complete
-from minigrad.tracing.program import Block, remember
+from minigrad.tracing.program import MOST_BYTES, Block, remember
 from minigrad.tracing.rules import RuleKeeper
 from minigrad.tracing.sources import is_installed, is_ours
 from minigrad.tracing.story import Story
@@ -45,9 +43,9 @@ class Recorder:
     ``watch`` names a function, a class or a code object whose lines are shown too, or
     several; those of the program around the block are shown anyway. With
     ``lines=False`` only the story is kept, which is quicker; with ``keep_values=True``
-    all values in full, for ``replay``, and what the program starts from, for
-    ``what_if``, unless they need more than ``most_bytes``; with ``keep_rules=True``
-    what each small rule was given, for the terms of a number. ``call`` is what the
+    what the program starts from, for ``what_if``, unless that needs more than
+    ``most_bytes``, and with that or ``keep_rules=True`` what each small rule was
+    given, for the terms of a number. ``call`` is what the
     block will do, if that is one call: the function, its arguments and those by name;
     ``cell`` is the code that holds the block, if that is in no file.
     Raises: RecordingError if a recording is under way already; ArgumentTypeError for
@@ -71,7 +69,7 @@ class Recorder:
         self._call = call
         self._cell = cell
         self._most_bytes = most_bytes if keep_values else None
-        self._keep_rules = keep_rules
+        self._keep_rules = keep_rules or keep_values
         self.title = title
         self._codes = watched_codes(watch)
         self._lines = lines
@@ -110,15 +108,12 @@ class Recorder:
             for code in (*self._codes, *ENGINE_CODES):
                 self._backend.follow(code)
         self._engines: list[str] = []
-        self._keeper: Keeper | RuleKeeper | None = None
+        self._keeper: RuleKeeper | None = None
         self._torch = self._torch_listener()
         # Last, so that a start that failed leaves nobody listening.
         observers: list[Any] = [self._happenings, self._story]
-        if self._most_bytes is not None:
-            self._keeper = Keeper(self._log, self._most_bytes)
-        elif self._keep_rules:
+        if self._keep_rules:
             self._keeper = RuleKeeper(self._log)
-        if self._keeper is not None:
             observers.append(self._keeper)
         together = in_turn if self._backend is None else self._backend.together
         self._hearing = Hearing(observers, lambda: self._spoke("minigrad"), together)
@@ -146,11 +141,8 @@ class Recorder:
         self._frames.let_go()
         self._story.let_go()
         self._graph.modules.clear()
-        if isinstance(self._keeper, RuleKeeper):
-            self.trace.rules = self._keeper.kept
-        elif self._keeper is not None:
-            self.trace.kept = self._keeper.kept
-            self.trace.kept.foreign = 0 if self._torch is None else len(self._torch)
+        if self._keeper is not None:
+            self.trace.rules = self._keeper.rules
 
     def _phase_start(self, phase: str) -> int | None:
         return self._frames.phase_start(APPLY_CODE, phase)

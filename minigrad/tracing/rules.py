@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 
 from minigrad.engine.core.node import NOT_A_TENSOR, AccumulateGrad, split_edge
 from minigrad.engine.core.saved import FREED, Record
+from minigrad.engine.core.saved_hooks import HookedRecord
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.interpreters import current_kind
 from minigrad.engine.views import CopySlices
-from minigrad.tracing.keeping import Keeping
+from minigrad.tracing.copies import copied, exact_copy, node_like
 from minigrad.tracing.log import EventLog
 from minigrad.tracing.marks import ATOMS
 from minigrad.tracing.nodes import attributes_of
@@ -22,20 +25,92 @@ MOST_NUMBERS: Final = MOST_ROWS * MOST_COLUMNS
 """A gradient with more elements is not shown whole: nobody can ask for one of them."""
 MOST_SAVED: Final = 4 * MOST_NUMBERS
 MOST_RULES: Final = 400
-MOST_BYTES: Final = 2_000_000
 
 
-class RuleKeeper(Keeping):
+@dataclass
+class Rule:
+    """A rule of backward that ran: what it was given, and what came out.
+
+    ``node`` is like the one that ran, as it was before; ``event`` its step.
+    """
+
+    event: Any
+    given: list[Any]
+    node: Any
+    create_graph: bool
+    carries_tensors: bool
+    found: list[Any] = field(default_factory=list)
+
+
+class RuleKeeper:
     """An observer that keeps what each rule was given, where all of it is small."""
 
     def __init__(self, log: EventLog) -> None:
-        super().__init__(log, MOST_BYTES)
+        self.rules: list[Rule] = []
+        self._log = log
+        self._running: dict[int, Rule | None] = {}
 
-    def keeps(self, node: Any, gradients: list[Any]) -> bool:
-        """Whether the terms of what ``node`` returns may be asked for."""
-        if isinstance(node, AccumulateGrad) or len(self.kept.runs) >= MOST_RULES:
-            return False
-        return current_kind() in ("", "level") and is_small(node, gradients)
+    def node_picked(self, task: Any, node: Any, gradients: list[Any]) -> None:
+        self._running[id(task)] = None
+        if isinstance(node, AccumulateGrad) or len(self.rules) >= MOST_RULES:
+            return
+        if current_kind() in ("", "level") and is_small(node, gradients):
+            self._running[id(task)] = Rule(
+                self._log.events[-1],
+                copied(gradients, exact_copy),
+                node_like(node, exact_copy),
+                task.create_graph,
+                task.carries_tensors,
+            )
+
+    def hook_called(
+        self, kind: str, node: Any, slot: int, hook: Any, given: Any, result: Any
+    ) -> None:
+        rule = self._newest()
+        if kind == "post" and rule is not None and not rule.found:
+            values = iter(given)
+            rule.found = [
+                None if edge is NOT_A_TENSOR else copied(next(values), exact_copy)
+                for edge in node._edges
+            ]
+
+    def tensor_unpacked(self, hook: Any, node: Any, packed: Any, tensor: Any) -> None:
+        rule = self._newest()
+        for like in with_inner(None if rule is None else rule.node):
+            like._saved = tuple(
+                copied(tensor, exact_copy)
+                if is_packed(one) and one.packed is packed
+                else one
+                for one in like._saved
+            )
+
+    def node_returned(self, task: Any, node: Any, gradients: tuple[Any, ...]) -> None:
+        rule = self._running.pop(id(task), None)
+        if rule is None:
+            return
+        rule.found = rule.found or copied(list(gradients), exact_copy)
+        for like in with_inner(rule.node):  # hold nothing that a hook has packed
+            like._saved = tuple([None if is_packed(o) else o for o in like._saved])
+        self.rules.append(rule)
+
+    def backward_finished(self, task: Any) -> None:
+        self._running.pop(id(task), None)
+
+    def _newest(self) -> Rule | None:
+        """The rule that runs now."""
+        return next(reversed(self._running.values()), None)
+
+
+def is_packed(saved: Any) -> bool:
+    """Whether a saved value is still what a hook has packed."""
+    return isinstance(saved, HookedRecord)
+
+
+def with_inner(like: Any) -> Iterator[Any]:
+    """A node, and those inside it that a change of a view has wrapped."""
+    while like is not None:
+        yield like
+        like = like.inner if isinstance(like, CopySlices) else None
 
 
 def is_small(node: Any, gradients: list[Any]) -> bool:

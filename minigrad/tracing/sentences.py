@@ -217,10 +217,11 @@ def awaited(awaiting: list[tuple[str, int]]) -> str:
     return message("backward.awaits", nodes=joined(parts))
 
 
-def picked(name: str, gradients: list[Any]) -> str:
-    """Backward, phase 1."""
+def picked(name: str, gradients: list[Any], is_leaf: bool) -> str:
+    """Backward, phase 1: a leaf goes first, else the newest of the ready nodes."""
     arrived = joined([brief(gradient) for gradient in gradients])
-    return message("node.picked", node=name, count=len(gradients), gradients=arrived)
+    key = "node.picked.leaf" if is_leaf else "node.picked"
+    return message(key, node=name, count=len(gradients), gradients=arrived)
 
 
 def rule_called(rule: str) -> str:

@@ -7,18 +7,20 @@ the slopes of all inputs by that one output. So it is asked once for each elemen
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
+from minigrad.engine import observe
+from minigrad.engine.core.backward import fit
+from minigrad.engine.core.node import NOT_A_TENSOR
+from minigrad.engine.grad_mode import this_mode
+from minigrad.tracing.copies import array_of, copied, exact_copy, node_like
 from minigrad.tracing.harmless import harm_of
-from minigrad.tracing.kept import KeptValues, Run, array_of, copied
 from minigrad.tracing.messages import message
 from minigrad.tracing.modes import Modes, quiet
 from minigrad.tracing.pictures import json_number
-from minigrad.tracing.replay import backward_again, silence, unlike
-from minigrad.tracing.rules import is_shown_whole
+from minigrad.tracing.rules import Rule
 from minigrad.tracing.values import brief, error_text
 
 MOST_CALLS: Final = 2_000
@@ -30,7 +32,7 @@ MOST_SECONDS_IN_ALL: Final = 3.0
 Slots = dict[str, Any]
 
 
-def add_terms(kept: KeptValues, events: list[dict[str, Any]]) -> None:
+def add_terms(rules: list[Rule], events: list[dict[str, Any]]) -> None:
     """Write on each step in which a node has its turn the terms of what it returned.
 
     ``terms`` has for each argument of the rule four numbers for each slope that is not
@@ -40,22 +42,27 @@ def add_terms(kept: KeptValues, events: list[dict[str, Any]]) -> None:
     places = {id(event): place for place, event in enumerate(events)}
     calls = numbers = 0
     begun = time.perf_counter()
-    with silence(), Modes().in_force(), quiet():
-        for run in kept.runs:
-            place = places.get(id(run.event))
-            if run.what != "backward" or place is None:
+    with (
+        observe.unobserved(),
+        np.errstate(all="ignore"),
+        Modes().in_force(),
+        quiet(),
+    ):
+        for rule in rules:
+            place = places.get(id(rule.event))
+            if place is None:
                 continue
             event = turn_before(events, place)
             if event is None or "terms" in event:
                 continue
             calls += 2 + sum(
-                [array_of(one).size for one in run.given if one is not None]
+                [array_of(one).size for one in rule.given if one is not None]
             )
             late = time.perf_counter() - begun > MOST_SECONDS_IN_ALL
             if late or calls > MOST_CALLS or numbers > MOST_NUMBERS:
                 return
             hooked = is_changed_by_hook(events, place, event["n"])
-            event["terms"] = terms_of(run, hooked)
+            event["terms"] = terms_of(rule, hooked)
             numbers += sum([len(told) for told in event["terms"].values()])
 
 
@@ -77,20 +84,20 @@ def is_changed_by_hook(events: list[dict[str, Any]], place: int, node: str) -> b
     return False
 
 
-def terms_of(run: Run, is_hooked: bool) -> Slots:
+def terms_of(rule: Rule, is_hooked: bool) -> Slots:
     """For each argument of a rule its slopes, or why there are none."""
-    slots = [slot for slot, one in enumerate(run.found or []) if one is not None]
-    reason = refusal(run)
+    slots = [slot for slot, one in enumerate(rule.found) if one is not None]
+    reason = refusal(rule)
     if is_hooked:
         reason = reason or message("terms.hook")
     try:
-        reason = reason or unsteady(run)
+        reason = reason or unsteady(rule)
         if not reason:
-            nothing = backward_again(replace(run, given=nothing_like(run.given)))
-            slopes = slopes_of(run, slots)
+            nothing = run_again(rule, nothing_like(rule.given))
+            slopes = slopes_of(rule, slots)
             return {
                 str(slot): not_a_multiple(nothing[slot])
-                or told(run, slot, slopes[slot])
+                or told(rule, slot, slopes[slot])
                 for slot in slots
             }
     except Exception as error:
@@ -98,30 +105,51 @@ def terms_of(run: Run, is_hooked: bool) -> Slots:
     return {str(slot): reason for slot in slots}
 
 
-def refusal(run: Run) -> str:
+def refusal(rule: Rule) -> str:
     """Why a rule is not asked; empty if it can be."""
-    given = [*run.given, *(run.found or [])]
-    arrays = [array_of(one) for one in given if one is not None]
+    arrays = [array_of(one) for one in (*rule.given, *rule.found) if one is not None]
     if any([array.dtype.kind != "f" for array in arrays]):
         return message("terms.not-real")
-    if not all([is_shown_whole(array.shape) for array in arrays]):
-        return message("terms.large")
-    harm = harm_of(type(run.node)) if run.node is not None else ""
-    if harm:
-        return harm
-    return run.skipped
+    return harm_of(type(rule.node))
 
 
-def unsteady(run: Run) -> str:
+def run_again(rule: Rule, given: list[Any]) -> list[Any]:
+    """The gradients that a rule returns if these arrive."""
+    node = node_like(rule.node, exact_copy)
+    mode = this_mode()
+    before = mode.grad_enabled, mode.rules_see_tensors
+    try:
+        mode.grad_enabled = rule.create_graph
+        mode.rules_see_tensors = rule.carries_tensors
+        returned = node._run_backward(copied(given, exact_copy), rule.create_graph)
+        checked = node._gradients_by_edge(returned, rule.carries_tensors)
+        for slot, gradient in enumerate(checked):
+            checked[slot] = None if gradient is None else fit(node, slot, gradient)
+    finally:
+        mode.grad_enabled, mode.rules_see_tensors = before
+    for slot, edge in enumerate(node._edges):
+        if edge is None or edge is NOT_A_TENSOR:
+            checked[slot] = rule.found[slot]
+    return list(checked)
+
+
+def unsteady(rule: Rule) -> str:
     """Why a rule cannot be asked again and again; empty if it can be."""
     begun = time.perf_counter()
-    found = backward_again(run)
+    found = run_again(rule, rule.given)
     if time.perf_counter() - begun > MOST_SECONDS:
         return message("terms.slow")
-    for recorded, now in zip(run.found or [], found, strict=True):
-        if recorded is not None and unlike("", recorded, now):
+    for recorded, now in zip(rule.found, found, strict=True):
+        if recorded is not None and (now is None or differ(recorded, now)):
             return message("terms.unsteady")
     return ""
+
+
+def differ(recorded: Any, now: Any) -> bool:
+    """Whether two gradients differ in a bit."""
+    one, other = array_of(recorded), array_of(now)
+    kinds = (one.shape, one.dtype), (other.shape, other.dtype)
+    return kinds[0] != kinds[1] or one.tobytes() != other.tobytes()
 
 
 def not_a_multiple(given: Any) -> str:
@@ -133,17 +161,17 @@ def not_a_multiple(given: Any) -> str:
     return message("terms.not-a-multiple", value=brief(array))
 
 
-def slopes_of(run: Run, slots: list[int]) -> dict[int, list[list[Any]]]:
+def slopes_of(rule: Rule, slots: list[int]) -> dict[int, list[list[Any]]]:
     """For each argument: what the rule gives for a 1 in each place, all else being 0.
 
     Each entry has the output, the element of it, and the slopes of the argument by it.
     """
     slopes: dict[int, list[list[Any]]] = {slot: [] for slot in slots}
-    for output, gradient in enumerate(run.given):
+    for output, gradient in enumerate(rule.given):
         for element in range(0 if gradient is None else array_of(gradient).size):
-            given = nothing_like(run.given)
+            given = nothing_like(rule.given)
             array_of(given[output]).flat[element] = 1
-            found = backward_again(replace(run, given=given))
+            found = run_again(rule, given)
             for slot in slots:
                 values = found[slot]
                 if values is not None:
@@ -151,14 +179,14 @@ def slopes_of(run: Run, slots: list[int]) -> dict[int, list[list[Any]]]:
     return slopes
 
 
-def told(run: Run, slot: int, slopes: list[list[Any]]) -> Any:
+def told(rule: Rule, slot: int, slopes: list[list[Any]]) -> Any:
     """The slopes of one argument as numbers in a row, if they explain the result."""
-    found = array_of((run.found or [])[slot])
+    found = array_of(rule.found[slot])
     total = np.zeros(found.size)
     sizes = np.zeros(found.size)
     numbers: list[Any] = []
     for output, element, values in slopes:
-        arrived = float(array_of(run.given[output]).flat[element])
+        arrived = float(array_of(rule.given[output]).flat[element])
         terms = values.astype(np.float64) * arrived
         total += terms
         # A rule may take what arrived away from itself, as that of tanh: what it

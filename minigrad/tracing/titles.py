@@ -104,14 +104,18 @@ def name_calls(events: Sequence[dict[str, Any]], nodes: Mapping[str, Any]) -> No
         if node:
             name = operation_of(nodes[node]["label"])
             is_builtin = "own" not in nodes[node]
-        ins = [
-            with_formula(one, *written.get((one.get("n"), one.get("nr", 0)), ("", 0)))
-            for one in event["ins"]
-        ]
+        elif "call" in event:
+            is_builtin = True
+        ins = []
+        for one in event["ins"]:
+            made = written.get((one.get("n", one.get("t")), one.get("nr", 0)))
+            ins.append(with_formula(one, *(made or ("", 0))))
         event["op"], formula = titled(name, is_builtin, ins, event["outs"])
         if node:
             titles[node] = event["op"]
             written[node, 0] = formula
+        elif event["outs"]:
+            written[event["outs"][0].get("t"), 0] = formula
     labels = told_apart(titles)
     for event in calls:
         event["label"] = labels.get(event.get("n", ""), event["op"])

@@ -47,9 +47,6 @@ class TorchGraph:
         self._leaves: dict[int, TorchLeaf] = {}
         self.first = torch._C._autograd._get_sequence_nr()
 
-    def __len__(self) -> int:
-        return len(self._nodes) + len(self._leaves)
-
     def leaf(self, variable: Any) -> TorchLeaf:
         """The entry of the node of a leaf."""
         known = self._leaves.get(id(variable))

@@ -44,10 +44,6 @@ class TorchListener:
         self._engine = TorchEngine(telling, self._hooks, self._saved, self._mode)
         self._undo = contextlib.ExitStack()
 
-    def __len__(self) -> int:
-        """How many nodes of torch's were met."""
-        return len(self._tell.graph)
-
     @property
     def said(self) -> list[str]:
         """What was said of what cannot be seen."""

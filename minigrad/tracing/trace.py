@@ -13,9 +13,8 @@ from minigrad import errors
 from minigrad.tracing.older import completed
 
 if TYPE_CHECKING:
-    from minigrad.tracing.kept import KeptValues
     from minigrad.tracing.program import Program
-    from minigrad.tracing.replay import Replayed
+    from minigrad.tracing.rules import Rule
 
 SCHEMA = "minigrad.trace/2"
 OLDER = "minigrad.trace/1"
@@ -46,10 +45,8 @@ class Trace:
     def __init__(self, data: dict[str, Any] | None = None) -> None:
         self._data = empty_data() if data is None else data
         self._untold: Callable[[], dict[str, Any]] | None = None
-        self.kept: KeptValues | None = None
         self.program: Program | None = None
-        self.rules: KeptValues | None = None
-        self._has_terms = False
+        self.rules: list[Rule] | None = None
 
     @property
     def data(self) -> dict[str, Any]:
@@ -70,31 +67,18 @@ class Trace:
         """The sentences of a level: 0 picture, 1 phases, 2 your lines, 3 engine."""
         return sentences_of(self.data, level)
 
-    def replay(self) -> Replayed:
-        """Run every node again from what it was given, and compare each bit.
-
-        For a recording made with ``keep_values=True``. Learners' rules run again too,
-        with whatever else they do.
-        Raises: ReplayError for the first difference, with its step, node and element.
-        """
-        # Imported here because it runs the engine, and a trace is data.
-        from minigrad.tracing.replay import replay
-
-        return replay(self.kept, self.data["events"])
-
     def add_terms(self) -> None:
         """Write into the data of which terms each small gradient is made, once.
 
         For a recording made by ``step``, ``%%step`` or with ``keep_values=True``.
         Rules of learners run again if they can change nothing but their own ctx.
         """
-        kept = self.kept or self.rules
-        if kept is not None and not self._has_terms:
-            self._has_terms = True
+        rules, self.rules = self.rules, None
+        if rules:
             # Imported here because it runs the engine, and a trace is data.
             from minigrad.tracing.terms import add_terms
 
-            add_terms(kept, self.data["events"])
+            add_terms(rules, self.data["events"])
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the recording to a JSON file, whole or not at all."""

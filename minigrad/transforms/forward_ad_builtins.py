@@ -58,13 +58,13 @@ def carry_at(
                 continue
             if operation.returns_view:
                 keep_tangent(one, tangent, level)
-                notify_tangent(one, tangent, operation)
+                notify_tangent(one, tangent, operation, inputs)
                 continue
             if operation.tangent_names_operands:
                 tangent = named(tangent, inputs[operation.tangent_names_from :])
             tangent = stretched(tangent, one)
             own = of_its_own(tangent, tangents)
-            set_tangent(one, own, level, maker=operation)
+            set_tangent(one, own, level, maker=operation, inputs=inputs)
 
 
 def builtin_tangents(

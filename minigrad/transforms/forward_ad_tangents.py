@@ -73,8 +73,10 @@ def set_tangent(
     level: Level,
     where: str = WHERE,
     maker: Any = None,
+    inputs: tuple[Any, ...] = (),
 ) -> None:
-    """Make ``tensor``, an output of ``maker``, dual at ``level``; it is plain there.
+    """Make ``tensor``, made by ``maker`` of ``inputs``, dual at ``level``; it is plain
+    there.
 
     The very ``tangent`` is kept if it lies in memory as the tensor does, else a copy.
     Raises: TangentError if the two do not fit together.
@@ -91,12 +93,14 @@ def set_tangent(
     if not same_order(tensor, tangent):
         tangent = in_layout_of(tensor, tangent)
     keep_tangent(tensor, tangent, level)
-    notify_tangent(tensor, tangent, maker)
+    notify_tangent(tensor, tangent, maker, inputs)
 
 
-def notify_tangent(tensor: Tensor, tangent: Tensor, maker: Any) -> None:
+def notify_tangent(
+    tensor: Tensor, tangent: Tensor, maker: Any, inputs: tuple[Any, ...]
+) -> None:
     """Notify observers that ``tensor`` has a tangent now."""
-    observe.notify("tangent_given", tensor, tangent, maker)
+    observe.notify("tangent_given", tensor, tangent, maker, inputs)
 
 
 def detached(tensor: Tensor) -> Tensor:

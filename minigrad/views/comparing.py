@@ -158,7 +158,8 @@ def facts_of_both(data: Json, event: Json, made: set[str]) -> list[str]:
     """
     if event["k"] == "exception":
         return []
-    texts = [re.sub(r" It keeps \d.*? for backward\.$", "", event["say"])]
+    keeps = re.escape(message("node.keeps", bytes="@")).replace("@", r"\d.*?")
+    texts = [re.sub(f" {keeps}$", "", event["say"])]
     if event.get("ctx", {"id": ""})["id"] in made:
         texts += list(facts(data, event))[1:]
     else:

@@ -42,9 +42,9 @@ def register_magics(shell: Any) -> None:
             %%step --level phases
             %%step --memory
 
-        With ``--as trace`` the variable ``trace`` is the recording afterwards, with all
-        values in full: ask ``trace.explain("x.grad")``, ``trace.replay()`` or
-        ``trace.what_if(step, saved={0: 5.0})``; ``trace.save_html(path)`` keeps it.
+        With ``--as trace`` the variable ``trace`` is the recording afterwards: ask
+        ``trace.explain("x.grad")`` or ``trace.what_if(step, saved={0: 5.0})``;
+        ``trace.save_html(path)`` keeps it.
         With ``--memory`` the strip of the memory that is kept alive is open at once.
         """
         __tracebackhide__ = True

@@ -15,6 +15,7 @@ from typing import Any
 
 from minigrad.tracing import messages
 from minigrad.tracing.messages import message
+from minigrad.tracing.sentences import line_next
 from minigrad.tracing.trace import sentences_of
 from minigrad.views import script
 
@@ -33,7 +34,7 @@ def page_of(data: Mapping[str, Any], key: str = "", start: int = 0) -> str:
     raw = json.dumps(played(data), separators=(",", ":"), ensure_ascii=False)
     key = key or hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
     title = data["meta"].get("title") or message("notebook.page")
-    code = _packed_code(messages.in_use, "page", "start")
+    code = _packed_code(messages.in_use, "page")
     return _document(title, key, _trace_script(raw), code, start)
 
 
@@ -41,12 +42,32 @@ def played(data: Mapping[str, Any]) -> dict[str, Any]:
     """What the page plays: the picture, without the drawing for where no page plays."""
     if "traces" in data:
         return {**data, "traces": [played(trace) for trace in data["traces"]]}
-    return {**data, "graph": {**data["graph"], "dot": None, "svg": None}}
+    events = [_without_sentence(event, data["sources"]) for event in data["events"]]
+    graph = {**data["graph"], "dot": None, "svg": None}
+    return {**data, "events": events, "graph": graph}
+
+
+def _without_sentence(
+    event: dict[str, Any], sources: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """A step of a line goes without the sentence that the page makes of the line."""
+    if event["k"] != "line" or event["say"] != sentence_of_line(event, sources):
+        return event
+    return {key: event[key] for key in event if key != "say"}
+
+
+def sentence_of_line(event: dict[str, Any], sources: list[dict[str, Any]]) -> str:
+    """What is said of a line that comes next; nothing where it is not shown."""
+    source, line = sources[event["s"]], event["l"]
+    if line >= len(source["tokens"]):
+        return ""
+    text = "".join([part for _, part in source["tokens"][line]]).strip()
+    return line_next(source["name"], source["first"] + line, text)
 
 
 def live_page(title: str) -> str:
     """The document of a live player: its traces come later, from Python."""
-    code = _packed_code(messages.in_use, "live", "startLive")
+    code = _packed_code(messages.in_use, "live")
     return _document(title, secrets.token_hex(8), "", code)
 
 
@@ -60,7 +81,7 @@ def _document(title: str, key: str, trace: str, code: str, start: int = 0) -> st
         f'<body><main hidden><h1 class="unseen">{title}</h1>'
         f'<div id="player" data-key="{key}" data-start="{start}"></div></main>{trace}'
         f'<script type="application/gzip" id="code">{code}</script>'
-        f'<script type="module">{script.unpacking()}</script></body></html>'
+        f'<script type="module">{script.bundle("unpack")}</script></body></html>'
     )
 
 
@@ -170,9 +191,9 @@ def _trace_script(raw: str) -> str:
 
 
 @cache
-def _packed_code(language: messages.Language, first: str, start: str) -> str:
+def _packed_code(language: messages.Language, first: str) -> str:
     """Style and code of a player, compressed: a notebook holds many of them."""
-    return _packed(f"{script.style(first)}\0{script.module(first)}\n{start}();")
+    return _packed(f"{script.style(first)}\0{script.module(first)}")
 
 
 def _packed(text: str) -> str:

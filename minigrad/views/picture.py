@@ -8,7 +8,7 @@ Graphviz finds the places; the page draws, and no step moves anything.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from minigrad.tracing.messages import message
@@ -21,8 +21,8 @@ from minigrad.views.values import brief_text
 
 Json = dict[str, Any]
 
-LETTER, SMALL, VALUE, LONG = 8.5, 7.9, 10.5, 9.1
-"""The width of a letter of 14, 13, 17 and 15 points."""
+LETTER, SMALL, VALUE, LONG, LABEL = 8.5, 7.9, 10.5, 9.1, 8.1
+"""The width of a letter of 14, 13, 17, 15, and 13 bold points."""
 MANY_LETTERS: Final = 6  # of a value; one with more is written smaller
 LEAST_SLOT: Final = 108  # wide: "waits for 2"
 BOX: Final = 80  # high, with one row of cells
@@ -34,7 +34,9 @@ def pictures_of(data: Mapping[str, Any]) -> list[Json]:
     """The picture with modules as cards, and that with all open, or only one."""
     groups = groups_of(data)
     scenes = [Scene(data, one) for one in ([groups] if groups else []) + [{}]]
-    return [Places(one.parts, one.lines).found() for one in scenes if one.parts]
+    return [
+        Places(one.parts, one.lines, one.upper()).found() for one in scenes if one.parts
+    ]
 
 
 class Scene:
@@ -82,6 +84,24 @@ class Scene:
         of = self.parts[line["of"]]
         ref = of["v"][int(line["at"][1:])] if of["k"] == "call" else of["v"]
         return bool(ref and ref.get("ax"))
+
+    def upper(self) -> set[str]:
+        """The parts of graphs that a backward has made, and what is read there alone.
+
+        They stand above the graph that this backward went through.
+        """
+        nodes = self._nodes.items()
+        found = {name for name, node in nodes if node.get("order", 1) > 1}
+        found &= set(self.parts)
+        readers = defaultdict(set)
+        for line in self.lines.values():  # in the order of the calls
+            readers[line["of"]].add(line["to"])
+            if line["of"] in found:
+                found.add(line["to"])
+        for name, part in self.parts.items():
+            if part["k"] != "call" and readers[name] and readers[name] <= found:
+                found.add(name)
+        return found
 
     def _add_leaf(self, name: str, node: Json) -> None:
         """A chip, and the slot of its gradient; one that many read has many."""
@@ -132,16 +152,24 @@ class Scene:
         if source == made[0] and source not in self.parts:
             chip = self._chip(given["name"] or "", given["v"])
             data = {"k": "data", "t": given["name"] or "", "v": given["v"]}
+            room = self._room_of_tangent([given])
+            chip[0] = max(chip[0], room)
+            tall = chip[1] if chip[1] > CHIP else TRAY
+            data |= {"tray": [chip[0], tall], "keys": [given["t"]]} if room else {}
             self.parts[source] = data | {"chip": chip}
         self._line(line, "value", made[0], f"v{made[1]}", name)
 
     def _add_unrecorded(self, ctx: str, call: Json) -> None:
-        """A call that nothing asks a gradient of: its box will be thrown away."""
+        """A call that nothing asks a gradient of: it has no box, or loses it again."""
         node = {"id": ctx, "ctx": ctx, "label": "", "outputs": len(call["outs"])}
         title = _lines(shortened(call["op"], 22))
         size = [max(58, max(map(len, title)) * LETTER + 16), 46]
         part: Json = {"k": "call", "n": None, "ctx": ctx, "name": title, "sub": ""}
-        self.parts[ctx] = part | {"card": size} | self._result(node, size[0])
+        part |= {"card": size} | self._result(node, size[0])
+        part["keys"] = [out["t"] for out in call["outs"] if "t" in out]
+        part["tray"][0] = max(part["tray"][0], self._room_of_tangent(call["outs"]))
+        part["box"] = [part["tray"][0], 0 if "call" in call else part["box"][1]]
+        self.parts[ctx] = part
         for slot, given in self._told.inputs(ctx):
             of = given.get("n") or given.get("leaf") or ""
             of = self._groups[of]["exit"] if of in self._groups else of
@@ -165,6 +193,9 @@ class Scene:
             self._add_leaf(to, node)
         self._line(f"{edge['id']}>", "value", to, f"v{slot}", name)
         self._line(edge["id"], "wire", to, "s" if is_leaf else "b", name)
+        letters = [one for one in self._told.labels.get(edge["id"], ()) if one]
+        room = sum([one * LABEL + 26 for one in letters])
+        self.lines[edge["id"]]["room"] = room
 
     def _result(self, node: Json, card: float) -> Json:
         """What comes out of a card that is so wide, and the box below it."""
@@ -199,6 +230,21 @@ class Scene:
     def _room_of_sum(self, node: str) -> float:
         """How wide it is where gradients meet: "2 + 3 = 5"."""
         return self._told.sums[node] * LETTER + 14
+
+    def _room_of_tangent(self, values: Iterable[Json]) -> float:
+        """How wide it is where the tangents of values stand that have no node."""
+        refs = [self._told.tangents.get(one.get("t", "")) for one in values]
+        found = [
+            (one, self.data["values"][one["v"]]) for one in refs if one is not None
+        ]
+        texts = [
+            brief_text(self.data, ref)
+            if is_short(value)
+            else "\u00d7".join(map(str, value["shape"]))
+            for ref, value in found
+        ]
+        words = [message("tangent.beside", value=shortened(text)) for text in texts]
+        return max([len(text) * LETTER + 14 for text in words], default=0.0)
 
     def _chip(self, title: str, ref: Json | None, like: Json | None = None) -> Spot:
         """The size of a chip: a number beside its name, an array below it."""

@@ -6,11 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from minigrad.tracing.messages import message
 from minigrad.views.values import brief_text, value_text
 
 Json = dict[str, Any]
 
 MOST_LETTERS: Final = 18
+MOST_AT_AN_EDGE: Final = 16
 MOST_OF_A_SUM: Final = 16  # letters; a longer one is shown as its total
 
 
@@ -38,12 +40,16 @@ class Facts:
         self.values: dict[tuple[str, int], Json] = {}
         self.without_wire: dict[str, set[int]] = defaultdict(set)
         self.sums: dict[str, int] = defaultdict(int)
+        self.labels: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+        """How many letters stand at an edge: of its slope and of its gradient."""
         self._arrived: dict[str, list[Json]] = defaultdict(list)
         self.gradients: dict[str, Json] = {}
         self.grads: dict[str, Json] = {}
+        self.tangents: dict[str, Json] = {}
+        """Of tensors that are no node's, by their keys."""
         self._data = data
         self.unrecorded: dict[str, Json] = {}
-        """The learner's calls that have joined no graph, by their ctxs."""
+        """Calls that have joined no graph: learners' by their ctxs, others by names."""
         self._calls: dict[str, Json] = {}
         self._functions = {ctx["id"]: ctx["function"] for ctx in data.get("ctxs", ())}
         self._users: set[str | None] = set()
@@ -67,6 +73,7 @@ class Facts:
         elif kind == "graph.node":
             self._join(event)
         elif kind == "grad" and event.get("total"):
+            self._label(self.labels[event["e"]], event.get("slope"), event["g"])
             self.gradients.setdefault(event["n"], event["total"])
             self._arrived[event["n"]].append(event["g"])
             self._sum_up(event["n"], self._arrived[event["n"]], event["total"])
@@ -77,10 +84,23 @@ class Facts:
         elif kind == "backward.begin":
             self._arrived.clear()
         elif "ins" in event:
-            self._pass_on(event["cid"], event)
-            self.unrecorded[event["cid"]] = event
+            call = event.get("call") or event["cid"]
+            self._pass_on(call, event)
+            self.unrecorded[call] = event
+        if "key" in event:
+            self.tangents[event["key"]] = event["g"]
         for root in event.get("roots") or ():
             self.gradients.setdefault(root["n"], root["g"])
+
+    def _label(self, letters: list[int], slope: Json | None, ref: Json) -> None:
+        if slope:
+            key = "wire.slope.of" if "of" in slope else "wire.slope"
+            text = message(key, number=slope["x"], name=slope.get("of"))
+            letters[0] = max(letters[0], min(len(text), MOST_AT_AN_EDGE))
+        value = self._data["values"].get(ref.get("v"))
+        if value is None or is_short(value):
+            text = shortened(brief_text(self._data, ref), MOST_AT_AN_EDGE)
+            letters[1] = max(letters[1], len(text))
 
     def _sum_up(self, node: str, parts: list[Json], total: Json) -> None:
         """How many letters the sum of several gradients has, if it is not too long."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from itertools import count, cycle
 from typing import Any, Final
 
 from minigrad.views import graph
@@ -21,15 +22,25 @@ Way = Callable[[Json, Point, Point], str]
 MOST_ASKED: Final = 60  # parts; of more than these Graphviz is not asked
 NEAR, FAR = 36, 200  # points between the columns, at least and at most
 SHAPE: Final = 2.3  # of a pane: its width by its height
+PANE: Final = 1085  # points that a pane of 944 pixels shows
 ROW = 24  # between two parts of a column
+LANE = 14  # between two lines that go side by side
 WEIGHTS: Final = {"value": 4, "wire": 1}
 
 
 class Places:
-    """The places of ``parts``, for which ``lines`` tell who reads whom."""
+    """The places of ``parts``, for which ``lines`` tell who reads whom.
 
-    def __init__(self, parts: Mapping[str, Json], lines: Mapping[str, Json]) -> None:
-        self._parts, self._lines = parts, lines
+    Those that are ``upper`` stand above all others.
+    """
+
+    def __init__(
+        self,
+        parts: Mapping[str, Json],
+        lines: Mapping[str, Json],
+        upper: Container[str] = (),
+    ) -> None:
+        self._parts, self._lines, self._upper = parts, lines, upper
         self._sizes = {name: size_of(part) for name, part in parts.items()}
         self._ends = Counter[tuple[str, str]]()
         self._places: dict[str, int] = {}
@@ -84,17 +95,74 @@ class Places:
             half = self._sizes[name][0] / 2
             spans.append((x - half, x + half))
         columns = Columns(spans)
+        for line in self._lines.values():
+            left, right = (middles[line[end]][0] for end in ("of", "to"))
+            columns.need(left, right, line.get("room", 0))
         columns.fill(SHAPE * tall)
+        down, tall = self._apart(middles, tall)
+        lanes = self._lanes(middles, down)
 
         def way(line: Json, left: Point, right: Point) -> str:
-            known = curves[line["of"], line["to"]]
+            of, to = line["of"], line["to"]
+            known = curves[of, to]
             points = known.pop(0) if known else []
             points[::2] = [columns.moved(x) for x in points[::2]]
-            gap = columns.gap(left[0], right[0])
-            return _across(left, *gap, right) if gap else _path(left, points, right)
+            points[1::2] = [y + down[to] for y in points[1::2]]
+            gaps = columns.gaps(left[0], right[0])
+            if len(gaps) == 1:
+                return _across(left, *gaps[0], right)
+            if down[of] == down[to] or not gaps:
+                return _path(left, points, right)
+            (start, begin), (over, end) = gaps[0], gaps[-1]
+            lane, share = next(lanes)
+            return _across(left, start, end, right, lane, (begin, over), share)
 
-        middles = {name: (columns.moved(x), y) for name, (x, y) in middles.items()}
+        middles = {
+            name: (columns.moved(x), y + down[name]) for name, (x, y) in middles.items()
+        }
         return self._shown(middles, (columns.moved(72 * float(rows[0][2])), tall), way)
+
+    def _spans(self, middles: Mapping[str, Point], is_upper: bool) -> list[Point]:
+        """From where to where the parts reach that are upper ones, or are not."""
+        halves = {name: self._sizes[name][1] / 2 for name in middles}
+        return [
+            (y - halves[name], y + halves[name])
+            for name, (_, y) in middles.items()
+            if (name in self._upper) == is_upper
+        ]
+
+    def _apart(
+        self, middles: Mapping[str, Point], tall: float
+    ) -> tuple[dict[str, float], float]:
+        """How far each part moves down, until upper ones are above; the new height."""
+        above, below = self._spans(middles, True), self._spans(middles, False)
+        if not above or not below:
+            return dict.fromkeys(middles, 0.0), tall
+        top, bottom = min(above)[0], max([low for _, low in above])
+        lanes = ROW + LANE * sum(
+            [
+                (line["of"] in self._upper) != (line["to"] in self._upper)
+                for line in self._lines.values()
+            ]
+        )
+        lower = bottom - top + lanes - min(below)[0]
+        down = {name: -top if name in self._upper else lower for name in middles}
+        return down, max([low for _, low in below]) + lower
+
+    def _lanes(
+        self, middles: Mapping[str, Point], down: Mapping[str, float]
+    ) -> Iterator[tuple[float, float]]:
+        """How high lines go between upper parts and others, one after the other.
+
+        And at which share of a gap between columns each turns.
+        """
+        above = [
+            y + down[name] + self._sizes[name][1] / 2
+            for name, (_, y) in middles.items()
+            if name in self._upper
+        ]
+        heights = count(max(above, default=0) + ROW, LANE)
+        return zip(heights, cycle((0.5, 0.35, 0.65, 0.2, 0.8)), strict=False)
 
     def columns(self) -> dict[str, int]:
         """In which column a part stands: as far right as its longest way, from 0 on.
@@ -127,7 +195,7 @@ class Places:
         for column in sorted(members):
             wide = max([self._sizes[name][0] for name in members[column]])
             wanted = {one: self._wanted(reads[one], middles) for one in members[column]}
-            top = low = min(
+            low = min(
                 [wanted[one] - self._sizes[one][1] / 2 for one in members[column]]
             )
             for name in sorted(wanted, key=lambda one: wanted[one]):
@@ -135,8 +203,14 @@ class Places:
                 y = max(wanted[name], low + tall / 2)
                 middles[name] = left + wide / 2, y
                 low = y + tall / 2 + ROW
-            edges[column] = [left, top, left + wide, low - ROW]
+            edges[column] = [left, 0, left + wide, 0]
             left += wide + 2 * NEAR
+        down, _ = self._apart(middles, 0)
+        middles = {name: (x, y + down[name]) for name, (x, y) in middles.items()}
+        for column, names in members.items():
+            halves = [(middles[one][1], self._sizes[one][1] / 2) for one in names]
+            edges[column][1] = min([y - half for y, half in halves])
+            edges[column][3] = max([y + half for y, half in halves])
         high = min([top for _, top, *_ in edges.values()]) - ROW
         low = max([bottom for *_, bottom in edges.values()]) + ROW
         middles = {name: (x, y - high) for name, (x, y) in middles.items()}
@@ -180,21 +254,36 @@ class Columns:
     def __init__(self, spans: Iterable[tuple[float, float]]) -> None:
         self._starts: list[float] = []
         self._ends: list[float] = []
-        self._more = 0.0
         for start, end in sorted(spans):
             if not self._starts or start > self._ends[-1]:
                 self._starts.append(start)
                 self._ends.append(end)
             self._ends[-1] = max(self._ends[-1], end)
+        self._wide = [
+            start - end
+            for start, end in zip(self._starts[1:], self._ends, strict=False)
+        ]
+        self._needs = self._wide.copy()
+
+    def need(self, left: float, right: float, room: float) -> None:
+        """So much room is wanted between two places, if one gap is all there is."""
+        first, last = (bisect(self._starts, x) - 1 for x in (left, right))
+        if last == first + 1:
+            self._needs[first] = max(self._needs[first], min(room, FAR))
 
     def fill(self, wide: float) -> None:
-        """Move them apart, where they would leave the sides of a pane empty.
+        """Move them apart: as far as is needed, if a pane has room for that.
 
-        So there is more room for what stands at the wires.
+        And where they would leave the sides of the pane empty.
         """
-        gaps = len(self._starts) - 1
-        more = (wide - self._ends[-1]) / gaps if gaps else 0
-        self._more = min(max(more, 0), FAR - NEAR)
+        wanted = [need - gap for need, gap in zip(self._needs, self._wide, strict=True)]
+        room = max(wide, PANE) - self._ends[-1]
+        share = min(1.0, max(room, 0) / (sum(wanted) or 1))
+        self._more = [share * one for one in wanted]
+        rest = wide - self._ends[-1] - sum(self._more)
+        for gap, more in enumerate(self._more):
+            most = max(FAR - self._wide[gap] - more, 0)
+            self._more[gap] += min(max(rest, 0) / len(self._more), most)
 
     def moved(self, x: float) -> float:
         """Where a place is then."""
@@ -203,15 +292,14 @@ class Columns:
         if column + 1 < len(self._starts) and x > self._ends[column]:
             gap = self._starts[column + 1] - self._ends[column]
             over = (x - self._ends[column]) / gap
-        return x + self._more * (column + over)
+        more = self._more[column] * over if over else 0.0
+        return x + sum(self._more[:column]) + more
 
-    def gap(self, left: float, right: float) -> Point | None:
-        """The gap between two places, if they are in columns beside each other."""
+    def gaps(self, left: float, right: float) -> list[Point]:
+        """Those between the columns of two places."""
         starts = [self.moved(x) - 1 for x in self._starts]  # places are rounded
-        column = bisect(starts, left) - 1
-        if column != bisect(starts, right) - 2:
-            return None
-        return self.moved(self._ends[column]), starts[column + 1] + 1
+        between = range(bisect(starts, left), bisect(starts, right))
+        return [(self.moved(self._ends[one - 1]), starts[one] + 1) for one in between]
 
 
 def _port(line: Json) -> str:
@@ -235,21 +323,28 @@ def _path(
 
 
 def _across(
-    start: Point, right: float, left: float, end: Point, lane: float | None = None
+    start: Point,
+    right: float,
+    left: float,
+    end: Point,
+    lane: float | None = None,
+    turns: Point | None = None,
+    share: float = 0.5,
 ) -> str:
     """A curve that turns only between columns; by a lane, if others are in between."""
     way = f"M{_written(start)}L{_written((right, start[1]))}"
     if lane is None:
         way += _turn((right, start[1]), (left, end[1]))
     else:
-        begin, over = (right + 2 * NEAR, lane), (left - 2 * NEAR, lane)
-        way += _turn((right, start[1]), begin) + f"L{_written(over)}"
-        way += _turn(over, (left, end[1]))
+        begin, over = turns or (right + 2 * NEAR, left - 2 * NEAR)
+        way += _turn((right, start[1]), (begin, lane), share)
+        way += f"L{_written((over, lane))}"
+        way += _turn((over, lane), (left, end[1]), share)
     return f"{way}L{_written(end)}"
 
 
-def _turn(start: Point, end: Point) -> str:
-    middle = (start[0] + end[0]) / 2
+def _turn(start: Point, end: Point, share: float = 0.5) -> str:
+    middle = start[0] + (end[0] - start[0]) * share
     turns = [(middle, start[1]), (middle, end[1]), end]
     return f"C{' '.join(map(_written, turns))}"
 

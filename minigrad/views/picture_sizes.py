@@ -24,7 +24,9 @@ def table_of(part: Json, values: int, wires: int) -> str:
     if part["k"] != "call":
         rows = [("v0", part["chip"][1])]
         if "slot" in part:
-            rows += [("", 14), ("s", part["slot"][1]), ("", GAP), ("", TRAY)]
+            rows += [("", 14), ("s", part["slot"][1])]
+        if "tray" in part or "slot" in part:
+            rows += [("", GAP), ("", _tray(part))]
         return _column(part["chip"][0], rows)
     wide, high = _room(part)
     above, tall = _heights(part["chips"], high)
@@ -36,7 +38,7 @@ def table_of(part: Json, values: int, wires: int) -> str:
     left = _column(wide / 2, [("", edge), *ins, ("", edge)])
     halves = f"<TD>{left}</TD><TD>{_column(wide / 2, outs)}</TD>"
     box = [(f"b{place}", part["box"][1] / wires) for place in range(wires)]
-    below = _column(wide, [("", CORD), *box, ("", GAP), ("", part["tray"][1])])
+    below = _column(wide, [("", _cord(part)), *box, ("", GAP), ("", part["tray"][1])])
     return f'{TABLE}<TR>{halves}</TR><TR><TD COLSPAN="2">{below}</TD></TR></TABLE>'
 
 
@@ -68,9 +70,20 @@ def size_of(part: Json) -> tuple[float, float]:
     """How wide and how high a part is with all that hangs on it."""
     if part["k"] == "call":
         wide, high = _room(part)
-        return wide, high + CORD + part["box"][1] + GAP + part["tray"][1]
+        return wide, high + _cord(part) + part["box"][1] + GAP + part["tray"][1]
     wide, tall = part["chip"]
-    return wide, tall + (14 + part["slot"][1] + GAP + TRAY if "slot" in part else 0)
+    tall += 14 + part["slot"][1] if "slot" in part else 0
+    return wide, tall + (GAP + _tray(part) if "slot" in part or "tray" in part else 0)
+
+
+def _tray(part: Json) -> float:
+    """How high it is where gradients wait at a leaf, or where a tangent stands."""
+    return float(part["tray"][1]) if "tray" in part else TRAY
+
+
+def _cord(part: Json) -> float:
+    """From a result to its box, if it ever has one."""
+    return CORD if part["box"][1] else 0
 
 
 def spread(part: Json, x: float, y: float) -> Json:
@@ -84,7 +97,9 @@ def spread(part: Json, x: float, y: float) -> Json:
         shown["chip"] = _spot(left, top, wide, tall)
         if slot:
             shown["slot"] = _spot(left, top + tall + 14, *slot)
-            shown["tray"] = _spot(left, top + high - TRAY, wide, TRAY)
+        if slot or "tray" in part:
+            low = _tray(part)
+            shown["tray"] = _spot(left, top + high - low, wide, low)
         return shown
     right = x + wide / 2
     high = _room(part)[1]
@@ -97,8 +112,11 @@ def spread(part: Json, x: float, y: float) -> Json:
         shown["chips"].append(_spot(right - (widest + chip[0]) / 2, at, *chip))
         at += chip[1] + GAP
     box = right - part["box"][0]
-    shown["box"] = _spot(box, top + high + CORD, *part["box"])
-    shown["tray"] = _spot(box, top + high + CORD + part["box"][1] + GAP, *part["tray"])
+    low = top + high + _cord(part)
+    shown["box"] = _spot(box, low, *part["box"])
+    # A tangent takes the place of a box that is thrown away.
+    low += 0 if "keys" in part else part["box"][1]
+    shown["tray"] = _spot(box, low + GAP, *part["tray"])
     return shown
 
 

@@ -12,8 +12,8 @@ from minigrad.engine.core.function import Function
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.codes import codes_of
 from minigrad.tracing.foreign import torch_module
-from minigrad.tracing.kept import MOST_BYTES
 from minigrad.tracing.picture_words import stop
+from minigrad.tracing.program import MOST_BYTES
 from minigrad.tracing.trace import step_that_says, write_whole
 from minigrad.views import graph, page, picture
 from minigrad.views.levels import LEVELS
@@ -256,10 +256,10 @@ def record(
     torch is heard too, if the program has imported it before: its own Functions, graph
     and gradients, told as minigrad's are. What torch lets nobody see is said.
     ``watch`` names a further function whose lines are to be shown, or several; with
-    ``lines=False`` only the story is kept; with ``keep_values=True`` all values in
-    full, at most ``most_bytes`` of them, so that ``trace.replay()`` can run each node
-    again, and ``trace.what_if(...)`` the program with another value. An error inside is
-    kept in the recording, and raised. Of more than 20,000 steps the first and the last
+    ``lines=False`` only the story is kept. With ``keep_values=True`` a copy of all that
+    the program starts from is kept, at most ``most_bytes``, so that
+    ``trace.what_if(...)`` can run it with another value. An error inside is kept in the
+    recording, and raised. Of more than 20,000 steps the first and the last
     half are kept; a step between them says what is left out.
 
     >>> import minigrad
@@ -267,10 +267,6 @@ def record(
     ...     y = minigrad.tensor(3.0, requires_grad=True) * 2
     >>> trace
     <Recording 'double': ... steps>
-    >>> with minigrad.record(keep_values=True) as trace:
-    ...     (minigrad.tensor(3.0, requires_grad=True) * 2).backward()
-    >>> trace.replay().counts["backward"]
-    1
     """
     return Session(
         Recording(),

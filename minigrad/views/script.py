@@ -1,33 +1,33 @@
-"""The player's code: the modules of ``player/`` joined into one, without a bundler."""
+"""The player's code as a page has it: the modules of ``player/``, joined and shortened.
+
+``python -m minigrad.views.script`` makes the files in ``bundles/`` of them; that takes
+npx, which fetches terser. Who has changed a module and not made them anew is shown the
+modules as they are written.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pathlib
 import re
+import subprocess
+import sys
 from functools import cache
 from typing import Final
 
 from minigrad.tracing import messages
 
 FOLDER: Final = pathlib.Path(__file__).parent / "player"
+BUNDLES: Final = FOLDER.parent / "bundles"
 SHEETS: Final = {"page": ("player",), "live": ("player", "live")}
 """The style sheets of a page, by the module that starts it."""
+STARTS: Final = {"page": "start();", "live": "startLive();", "unpack": ""}
+"""What the modules that are bundled do at last."""
+TERSER: Final = ("npx", "--yes", "terser@5.51.4", "--module", "-c", "passes=2", "-m")
 
 IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
-_GAP = re.compile(
-    r"""
-    (?P<kept> "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | `(?:[^`\\]|\\.)*`
-        | (?:(?<=[(,!]) | (?<=[=,:?&|]\ )) /(?![/*])(?:[^/\\\[\n]|\\. | \[[^]\n]*\])+/ )
-    | (?: \s | //[^\n]* | /\*.*?\*/ )+                       # spaces and comments
-    """,
-    re.DOTALL | re.VERBOSE,
-)
-_NEEDS_MORE: Final = frozenset(";{,([=?:&|<>*!")
-"""Behind these no statement ends, whatever the next line has."""
-_GOES_ON: Final = frozenset("}).,;:?=&|")
-"""Before these none does that the end of the line would end."""
 _NOT_STYLE = re.compile(
     r"""
     /\*.*?\*/                   # comments
@@ -40,7 +40,8 @@ _NOT_STYLE = re.compile(
 
 def source(name: str) -> str:
     """One module as it is written."""
-    return (FOLDER / f"{name}.js").read_text(encoding="utf-8")
+    folder = FOLDER.parent if name == "unpack" else FOLDER
+    return (folder / f"{name}.js").read_text(encoding="utf-8")
 
 
 @cache
@@ -52,14 +53,29 @@ def modules(first: str) -> tuple[str, ...]:
     return (*found, first)
 
 
-def module(first: str = "page") -> str:
-    """What a page needs as one module, which imports and exports nothing.
-
-    Spaces and comments stay behind: a notebook carries the code once for every player
-    in it.
-    """
+def joined(first: str) -> str:
+    """A module with all that it needs, which imports and exports nothing."""
     sources = [IMPORT.sub("", source(name)) for name in modules(first)]
-    return _texts() + without_gaps("".join([_EXPORT.sub("", one) for one in sources]))
+    return "".join([_EXPORT.sub("", one) for one in sources]) + STARTS[first]
+
+
+def stamp(code: str) -> str:
+    """The first line of what was made of some code."""
+    return f"// {hashlib.blake2b(code.encode(), digest_size=16).hexdigest()}"
+
+
+@cache
+def bundle(first: str) -> str:
+    """The same shortened, if that was made of the modules as they are now."""
+    code, file = joined(first), BUNDLES / f"{first}.js"
+    made = file.read_text(encoding="utf-8") if file.is_file() else ""
+    head, _, short = made.partition("\n")
+    return short if head == stamp(code) else code
+
+
+def module(first: str = "page") -> str:
+    """All that a page runs: the texts, the player, and its start."""
+    return _texts() + bundle(first)
 
 
 def _texts() -> str:
@@ -73,35 +89,24 @@ def _texts() -> str:
     )
 
 
-def without_gaps(code: str) -> str:
-    """JavaScript with the same tokens, and no space or comment between them.
-
-    >>> without_gaps("const a = 1; // one\\nif (a) {\\n  go( a + +a );\\n}\\n")
-    'const a=1;if(a){go(a+ +a);}'
-    """
-    return _GAP.sub(_without_gap, code)
-
-
-def _without_gap(found: re.Match[str]) -> str:
-    if found["kept"]:
-        return found[0]
-    before = found.string[found.start() - 1 : found.start()]
-    after = found.string[found.end() : found.end() + 1]
-    can_end = before not in _NEEDS_MORE and after not in _GOES_ON
-    if "\n" in found[0] and before and after and can_end:
-        return "\n"
-    is_word = re.match(r"[\w$]{2}", before + after) is not None
-    return " " if is_word or (before == after and before in "+-") else ""
-
-
-@cache
-def unpacking() -> str:
-    """What unpacks a page, before anything else is there."""
-    text = (FOLDER.parent / "unpack.js").read_text(encoding="utf-8")
-    return without_gaps(text)
-
-
 def style(first: str = "page") -> str:
     """The style sheets of a page, without comments, line breaks and indentation."""
     paths = [FOLDER / f"{name}.css" for name in SHEETS[first]]
     return "".join([_NOT_STYLE.sub("", path.read_text("utf-8")) for path in paths])
+
+
+def main() -> int:
+    """Make all bundles."""
+    BUNDLES.mkdir(exist_ok=True)
+    for first in STARTS:
+        code = joined(first)
+        done = subprocess.run(
+            TERSER, input=code, stdout=subprocess.PIPE, text=True, check=True
+        )
+        text = f"{stamp(code)}\n{done.stdout}"
+        (BUNDLES / f"{first}.js").write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

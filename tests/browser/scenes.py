@@ -100,6 +100,15 @@ def twice() -> Any:
     return trace
 
 
+def cubed_twice() -> Any:
+    """The same of a built-in power, whose sum of gradients is in the second graph."""
+    x, y = leaves()
+    with record("A second derivative of a power") as trace:
+        (slope,) = minigrad.autograd.grad((x**3 * y).sum(), x, create_graph=True)
+        slope.sum().backward()
+    return trace
+
+
 def failing() -> Any:
     """A backward that raises."""
     x, _ = leaves()

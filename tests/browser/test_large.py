@@ -52,6 +52,24 @@ def test_a_very_large_graph_is_drawn_around_the_step(look: Open) -> None:
         assert page.locator("g.node").count() < 60
     assert "2,801 nodes" in page.locator(".window-note").inner_text()
 
+    # The map has all of it, and a click there leads to that place.
+    of_map, width = (
+        page.locator(".map"),
+        page.evaluate("player.player.graph.picture.size[0]"),
+    )
+    room = of_map.bounding_box()
+    assert room is not None
+    of_map.click(position={"x": room["width"] / 4, "y": room["height"] / 2})
+    left, _, wide, _ = page.evaluate("player.player.graph.view")
+    assert abs(left + wide / 2 - width / 4) < width / 100
+    assert page.locator("g.node").count() > 3
+    seen = page.locator(".map .seen")
+    assert abs(float(seen.get_attribute("x") or 0) - left) < 1
+
+
+def test_small_graph_has_no_map(look: Open) -> None:
+    assert look(stories.fan_in()).locator(".map").is_hidden()
+
 
 def test_pane_without_code_says_why(play: Open) -> None:
     with minigrad.record() as trace:

@@ -111,6 +111,44 @@ def batch() -> Any:
     return trace
 
 
+def penalty() -> Any:
+    """A slope that goes on: what reads the second graph belongs to it."""
+    x, w = (minigrad.tensor(one, requires_grad=True) for one in (2.0, 0.5))
+    with record("penalty") as trace:
+        y = minigrad.exp(x * w)
+        (slope,) = minigrad.autograd.grad(y, x, create_graph=True)
+        (slope * slope).backward()
+    return trace
+
+
+class Times(scenes.Mul):
+    """With a rule for tangents."""
+
+    @staticmethod
+    def jvp(ctx: Any, x_t: Any, y_t: Any) -> Any:
+        x, y = ctx.saved_tensors
+        return x_t * y + x * y_t
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any) -> Any:
+        ctx.save_for_forward(x, y)
+        return x * y
+
+
+def tangents() -> Any:
+    """Forward mode, and nothing that requires a gradient."""
+    forward_ad = minigrad.autograd.forward_ad
+    with record("tangents") as trace, forward_ad.dual_level():
+        x = forward_ad.make_dual(minigrad.tensor(4.0), minigrad.tensor(1.0))
+        y = Times.apply(x, minigrad.tensor(0.5))
+        z = y**3
+        grid = minigrad.ones(2, 3)
+        dual = forward_ad.make_dual(grid, minigrad.full((2, 3), -2.0))
+        total = (dual * z).sum()
+    assert total.shape == ()
+    return trace
+
+
 SCENES: dict[str, Callable[[], Any]] = {
     name: program for name, program, _ in scenes.SCENES if name != "compare"
 }
@@ -120,6 +158,7 @@ SCENES |= {
     "unrecorded": unrecorded,
     "batch": batch,
 }
+SCENES |= {"penalty": penalty, "tangents": tangents}
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -138,8 +177,11 @@ def test_no_two_labels_cover_each_other_whatever_happens(
         assert covered(opened(still, trace, tmp_path)) == []
 
 
-def drawn_by_lot(seed: int) -> Any:
-    """A program of a few operations on numbers, vectors and matrices."""
+def drawn_by_lot(seed: int, is_twice: bool = False) -> Any:
+    """A program of a few operations on numbers, vectors and matrices.
+
+    Or, with the gradient of its gradients, a smaller one.
+    """
     lot = random.Random(seed)
     shape = lot.choice([(), (), (2,), (3, 2), (4, 6)])
     values = [
@@ -150,6 +192,7 @@ def drawn_by_lot(seed: int) -> Any:
         )
         for _ in range(lot.randint(1, 3))
     ]
+    leaves = tuple(values)
     one: list[Callable[[Any], Any]] = [
         minigrad.exp, minigrad.tanh, lambda v: v * 3, lambda v: v**2, lambda v: -v,
         lambda v: v.sum(), scenes.Cube.apply,
@@ -158,13 +201,28 @@ def drawn_by_lot(seed: int) -> Any:
         lambda v, w: v + w, lambda v, w: v * w, lambda v, w: v - w, scenes.Mul.apply,
     ]  # fmt: skip
     with contextlib.suppress(ValueError, RuntimeError), record(f"{seed}") as trace:
-        for _ in range(lot.randint(2, 8)):
+        for _ in range(lot.randint(2, 4 if is_twice else 8)):
             if lot.random() < 0.5:
                 values.append(lot.choice(one)(lot.choice(values)))
             else:
                 values.append(lot.choice(two)(lot.choice(values), lot.choice(values)))
-        values[-1].sum().backward()
+        total = values[-1].sum()
+        if is_twice:
+            slopes = minigrad.autograd.grad(
+                total, leaves, create_graph=True, allow_unused=True
+            )
+            total = sum([(one * one).sum() for one in slopes if one is not None])
+        total.backward()
     return trace
+
+
+def test_no_two_labels_of_a_second_graph_cover_each_other(
+    still: Page, tmp_path: Path
+) -> None:
+    programs = [drawn_by_lot(seed, is_twice=True) for seed in range(30)]
+    orders = [{n["order"] for n in one.data["graph"]["nodes"]} for one in programs]
+    assert orders.count({1, 2}) > 20
+    assert [covered(opened(still, one, tmp_path)) for one in programs] == [[]] * 30
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -388,6 +446,88 @@ def test_call_without_a_gradient_has_a_card_and_its_box_is_thrown_away(
         if line["of"] == call["cid"]
     ]
     assert read["k"] == "value"
+
+
+def heights(trace: Any) -> tuple[list[float], list[float]]:
+    """The lower ends of the parts of the second graph, the upper ones of the first."""
+    (picture,) = pictures_of(trace.data)
+    nodes = [(node["id"], node["order"]) for node in trace.data["graph"]["nodes"]]
+    while nodes[-1][1] == 1:  # made later: they read the second graph
+        nodes.pop()
+    order = dict(nodes)
+    ends: dict[bool, list[float]] = {True: [], False: []}
+    for part in picture["parts"]:
+        if part["id"] in order:
+            spots = [part[k] for k in ("chip", "slot", "card", "box") if k in part]
+            spots += [part["tray"], *part.get("chips", ())]
+            is_upper = order[part["id"]] > 1
+            pick = max if is_upper else min
+            ends[is_upper].append(
+                pick([y + tall * is_upper for _, y, _, tall in spots])
+            )
+    return ends[True], ends[False]
+
+
+@pytest.mark.parametrize("is_drawn_by_graphviz", [True, False])
+@pytest.mark.parametrize("program", [scenes.twice, scenes.cubed_twice])
+def test_second_graph_stands_above_the_first(
+    monkeypatch: pytest.MonkeyPatch, program: Any, is_drawn_by_graphviz: bool
+) -> None:
+    if not is_drawn_by_graphviz:
+        monkeypatch.setattr(graph, "renderers", list)
+    trace = program()
+    upper, lower = heights(trace)
+    assert len(upper) > 1
+    assert max(upper) < min(lower)
+    monkeypatch.setattr("minigrad.views.picture.Scene.upper", lambda scene: set())
+    upper, lower = heights(trace)
+    assert max(upper) > min(lower)
+
+
+def test_what_reads_the_second_graph_stands_above_too() -> None:
+    trace = penalty()
+    (picture,) = pictures_of(trace.data)
+    parts = {part["id"]: part for part in picture["parts"]}
+    last = trace.data["graph"]["nodes"][-1]
+    assert last["order"] == 1
+    leaf = next(part for part in parts.values() if part["k"] == "leaf")
+    assert parts[last["id"]]["tray"][1] < leaf["chip"][1]
+
+
+def test_tangents_are_drawn_where_no_gradient_is_asked_for(
+    still: Page, tmp_path: Path
+) -> None:
+    trace = tangents()
+    assert trace.data["graph"]["nodes"] == []
+    page = opened(still, trace, tmp_path)
+    trays = page.locator(".tray.tangent.there")
+    for stop in range(page.evaluate("player.player.stops.length")):
+        page.evaluate("at => player.player.go(player.player.stops[at])", stop)
+        told = [
+            event
+            for event in trace.data["events"][: page.evaluate("player.player.position")]
+            if event["k"] == "tangent"
+        ]
+        texts = [text.removeprefix("tangent ") for text in trays.all_text_contents()]
+        values = trace.data["values"]
+        wanted = [
+            "2\u00d73"
+            if values[e["g"]["v"]]["shape"]
+            else brief_text(trace.data, e["g"])
+            for e in told
+        ]
+        assert sorted(texts) == sorted(wanted)
+    assert sorted(texts) == ["-60", "0.5", "1", "2\u00d73", "2\u00d73", "6"]
+    names = page.locator(".op .title").all_text_contents()
+    assert {"Times", "sum"} < set(names)
+    assert page.locator(".flow.tangent").count() == 5
+    assert page.locator(".flow:not(.tangent)").count() == 1  # of 0.5
+    assert page.locator(".tray.tangent .squares .minus").count() == 2
+    assert page.locator(".graph p.empty:not([hidden])").count() == 0
+    page.evaluate("player.player.graph.zoom(0.3, 0, 0); player.player.go(0)")
+    x = page.evaluate("player.player.graph.view[0]")
+    page.evaluate("player.player.go(1e9)")  # brings what is spoken of into view
+    assert page.evaluate("player.player.graph.view[0]") > x + 100
 
 
 def test_sum_stands_in_full_where_gradients_meet(still: Page, tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ import json
 from html.parser import HTMLParser
 from typing import Any
 
+from minigrad.views.page import sentence_of_line
+
 Trace = dict[str, Any]
 
 MOST_NUMBERS = 30  # an array with more cells is shown as colours only
@@ -25,6 +27,9 @@ def trace_in(output: str) -> Trace:
     digits = text.translate(str.maketrans(",./", "&<>"))
     raw = gzip.decompress(base64.b85decode(digits)) if "gzip" in kind else text
     trace: Trace = json.loads(raw)
+    for event in trace["events"]:
+        if "say" not in event:
+            event["say"] = sentence_of_line(event, trace["sources"])
     return trace
 
 

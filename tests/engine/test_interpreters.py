@@ -43,9 +43,6 @@ KEEPS = {
 }
 """The switches of a thread, of which forward mode has one."""
 
-LISTENS = {"tracing/keeping.py: Keeper.ctx_created"}
-"""Who is told of a call below the transforms, and can't compute it once more."""
-
 
 def reads(node: ast.AST) -> bool:
     """Whether ``node`` reads or sets what is open."""
@@ -81,7 +78,7 @@ def all_readers() -> set[str]:
 
 
 def test_only_apply_and_backward_ask_what_is_open_at_their_top() -> None:
-    assert all_readers() == ASKS | KEEPS | LISTENS
+    assert all_readers() == ASKS | KEEPS
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.engine.core.node import NOT_A_TENSOR
+from minigrad.tracing.copies import exact_copy
 from minigrad.tracing.copying import CannotCopyError, Copier, Reader
 
 HOME = globals()
@@ -178,3 +179,27 @@ def test_what_moves_on_when_it_is_used_and_what_is_too_large_is_refused() -> Non
     with pytest.raises(CannotCopyError, match="too much memory"):
         copied(np.zeros(200), most=1000)
     assert copied(np.zeros(100), most=1000).size == 100
+
+
+WHOLE = np.arange(24, dtype=np.float32).reshape(4, 6)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        WHOLE,
+        WHOLE.T,
+        WHOLE[::-1, ::2],
+        np.broadcast_to(WHOLE[:, :1], (4, 6)),
+        WHOLE[2, 3:4],
+        np.lib.stride_tricks.sliding_window_view(WHOLE[0], 3),
+        WHOLE[:0],
+        np.array(3.0),
+        np.float32(3.0),
+    ],
+)
+def test_copy_lies_in_memory_as_the_array_does(array: Any) -> None:
+    copy = exact_copy(array)
+    assert np.array_equal(copy, array)
+    assert array.size == 0 or copy.strides == array.strides
+    assert not np.may_share_memory(copy, array)

@@ -117,8 +117,8 @@ class Known:
             self._begin(event)
         elif event["k"] == "backward.end":
             self._end(event.get("inside", 0))
-        elif event["k"] == "tangent" and "n" in event:
-            self.tangents[event["n"]] = event["g"]
+        elif event["k"] == "tangent":
+            self.tangents[event.get("n", event.get("key"))] = event["g"]
         elif event["k"] == "lint":
             found = self.advice.setdefault(event.get("cid", ""), [])
             found += [] if event["advice"] in found else [event["advice"]]

@@ -121,7 +121,7 @@ def test_plain_text_tells_the_story_and_how_much_more_there_is() -> None:
 
 
 @pytest.mark.parametrize("factor", [1, 4])
-def test_page_is_at_most_72_kilobytes_for_a_lesson(factor: int) -> None:
+def test_page_is_at_most_63_kilobytes_for_a_lesson(factor: int) -> None:
     data = stories.mul_constant()
     data["events"] *= factor
-    assert len(page.page_of(data)) < 72_000
+    assert len(page.page_of(data)) < 63_000

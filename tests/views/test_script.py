@@ -1,15 +1,15 @@
-"""The player's modules: what they take from each other, and how they are joined."""
+"""The player's modules: what they take from each other, and what is made of them."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from minigrad.tracing.messages import ENGLISH, fields_of, read
 from minigrad.views import script
-from tests.views.javascript import ScriptError, program
 
 ALL = script.modules("live")
 PAGE = read(ENGLISH)["page"]
@@ -78,22 +78,42 @@ def test_names_are_one_namespace_when_joined() -> None:
 
 
 def test_joined_module_imports_and_exports_nothing() -> None:
-    for joined in (script.module(), script.module("live")):
+    for joined in map(script.joined, script.STARTS):
         assert not re.search(r"^(?:import|export)\b", joined, re.M)
-        assert "class Player" in joined
-        assert not re.search(r"^\s*(?://|$)", joined.rstrip("\n"), re.M)
+    assert "class Player" in script.joined("page")
+
+
+@pytest.mark.parametrize("first", script.STARTS)
+def test_bundle_was_made_of_the_modules_as_they_are(first: str) -> None:
+    made = (script.BUNDLES / f"{first}.js").read_text(encoding="utf-8")
+    code = script.joined(first)
+    assert made.partition("\n")[0] == script.stamp(code), (
+        "run python -m minigrad.views.script"
+    )
+    assert len(made) < 0.7 * len(code)
+    for left in ("/** @param", "@typedef", "\n  "):
+        assert left not in made
+
+
+def test_module_that_has_changed_is_shown_as_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = script.joined("unpack")
+    stale = f"{script.stamp(code + ' ')}\nold"
+    (tmp_path / "unpack.js").write_text(stale, encoding="utf-8")
+    monkeypatch.setattr(script, "BUNDLES", tmp_path)
+    assert script.bundle.__wrapped__("unpack") == code
+    (tmp_path / "unpack.js").write_text(f"{script.stamp(code)}\nnew", encoding="utf-8")
+    assert script.bundle.__wrapped__("unpack") == "new"
+    (tmp_path / "unpack.js").unlink()
+    assert script.bundle.__wrapped__("unpack") == code
 
 
 def test_only_a_live_page_carries_what_a_live_player_needs() -> None:
-    assert "class Live{" in script.module("live")
-    assert "class Live{" not in script.module()
+    assert "class Live " in script.joined("live")
+    assert "class Live " not in script.joined("page")
+    assert len(script.module("live")) > len(script.module())
     assert len(script.style("live")) > len(script.style())
-
-
-def test_joined_code_and_style_have_no_comment_but_those_with_quotes() -> None:
-    left = [x for x in script.module().split("\n") if re.search(r" // [^\"'`]*$", x)]
-    assert left == []
-    assert "/*" not in script.style()
 
 
 def test_style_without_its_spaces_has_the_same_rules() -> None:
@@ -105,28 +125,6 @@ def test_style_without_its_spaces_has_the_same_rules() -> None:
     assert bare[0] == bare[1]
     assert 'content:" ●"' in script.style()
     assert ".mg-player :focus-visible" in script.style()
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_code_without_its_gaps_has_the_same_tokens(name: str) -> None:
-    written = script.source(name)
-    assert program(script.without_gaps(written)) == program(written)
-
-
-def test_gap_that_means_something_stays() -> None:
-    for code in (
-        "let a = 1\nlet b = a\n++b",
-        "const a = b + +c - -d;",
-        "if (/a  [/\"]b/.test(c / d / e)) go('f  // g');",
-    ):
-        assert program(script.without_gaps(code)) == program(code)
-    assert script.without_gaps("let a = 1\n++b") == "let a=1\n++b"
-    assert program("a = 1 / 2 // three") == ["a", "=", "1", "/", "2"]
-    assert program("a b") != program("ab")
-    nested = "return `a ${f({ b: `c  d` })}  e`;"  # nowhere in the player
-    assert program(script.without_gaps(nested)) != program(nested)
-    with pytest.raises(ScriptError):
-        program("a = @")
 
 
 def keys_asked() -> tuple[set[str], list[str]]:
@@ -169,13 +167,6 @@ def test_no_text_that_is_read_stands_outside_the_table() -> None:
     assert not re.search(r'content: "[^"]*[A-Za-z]', script.style())
     assert READ.findall('element("b", "", "Keys")')
     assert LABEL.findall('setAttribute("aria-label", "Step")')
-
-
-def test_types_are_for_readers_and_stay_behind() -> None:
-    written = "".join(map(script.source, ALL))
-    assert written.count("/** @param") > 40
-    assert "/** @param" not in script.module("live")
-    assert "@typedef" not in script.module("live")
 
 
 def test_types_that_are_taken_from_elsewhere_are_there() -> None:

@@ -5,10 +5,7 @@ import { message } from "./messages.js";
 
 /** @type {Record<string, string>} */
 const ICONS = {
-  first: "M3 3h2v10H3zM13 3v10L6 8z",
-  last: "M3 3v10l7-5zM11 3h2v10h-2z",
   play: "M4 2v12l10-6z",
-  search: "M6.5 2a4.5 4.5 0 1 0 2.7 8.1l3.6 3.6 1.2-1.2-3.6-3.6A4.5 4.5 0 0 0 6.5 2zm0 1.7a2.8 2.8 0 1 1 0 5.6 2.8 2.8 0 0 1 0-5.6z",
   close: "M3.5 2.3 8 6.8l4.5-4.5 1.2 1.2L9.2 8l4.5 4.5-1.2 1.2L8 9.2l-4.5 4.5-1.2-1.2L6.8 8 2.3 3.5z",
   pause: "M4 3h3v10H4zM9 3h3v10H9z",
 };

@@ -55,7 +55,7 @@ export function blankState() {
     waiting: {}, // node -> {slot: {parts, total, root}}: what has come to it in this backward
     left: {}, // node where several gradients meet -> how many have still to come
     grads: {}, // accumulate node -> the tensor's .grad
-    tangents: {}, // node -> the tangent of its output
+    tangents: {}, // node, or key of a tensor that has none -> the tangent
     handles: {}, // variable -> the node whose output it is
     owners: {}, // what is kept as a .grad -> the node of its leaf
     phases: [],
@@ -110,7 +110,7 @@ const CALLS = { "create ctx": "made", "run forward": "forward", "wrap outputs": 
  */
 function noteCall(state, event, story) {
   if (event.k === "graph.node") delete state.calls[story.nodes[event.n]?.ctx];
-  else if (event.cid && event.ins) state.calls[event.cid] = "unrecorded";
+  else if (event.ins && (event.call || event.cid)) state.calls[event.call || event.cid] = "unrecorded";
   else if (event.cid && event.ph?.of === "apply" && CALLS[event.ph.name]) {
     state.calls[event.cid] = CALLS[event.ph.name];
   }
@@ -279,7 +279,7 @@ const HANDLERS = {
   },
 
   tangent(state, event) {
-    if (event.n !== undefined) state.tangents[event.n] = event.g;
+    state.tangents[event.n ?? event.key] = event.g;
   },
 
   "grad.none"(state, event) {

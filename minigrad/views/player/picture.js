@@ -65,7 +65,7 @@ export class PicturePane {
     this.body.append(this.empty);
     this.box.append(this.body, this.note);
     this.pictures = trace.graph.pictures || [];
-    this.empty.hidden = trace.graph.nodes.length > 0;
+    this.empty.hidden = this.pictures.length > 0 || trace.graph.nodes.length > 0;
     this.note.hidden = true;
     /** @type {Map<string, Thing[]>} */
     this.parts = new Map(); // the id of a node or an edge -> where it is drawn
@@ -76,6 +76,9 @@ export class PicturePane {
     this.svg = svgElement("svg", { class: "scene", role: "group" });
     this.svg.setAttribute("aria-label", message("graph.picture"));
     this.body.append(this.svg);
+    this.map = svgElement("svg", { class: "map", "aria-hidden": "true", preserveAspectRatio: "none" });
+    this.map.onclick = (event) => this.goTo(event);
+    this.body.append(this.map);
     this.zoomBox = this.zoomButtons();
     rove(this.body, CHOICES);
     this.adopt(this.pictures[0]);
@@ -102,16 +105,37 @@ export class PicturePane {
     for (const part of picture.parts) {
       const make = () => ({ call: callOf, leaf: leafOf, data: dataOf })[part.k](this, part);
       this.addThing(part.n, part, boxOfPart(part), "parts", make);
+      if (!part.n) this.parts.set(part.id, [this.things.at(-1)]);
       for (const inner of [...(part.inside || []), ...(part.leaves || [])]) {
         if (inner !== part.n) this.parts.set(inner, this.parts.get(part.n));
       }
     }
     this.windowed = this.things.length > ALL_DRAWN;
+    this.layMap();
     this.note.hidden = true;
     if (this.windowed) this.sayPart();
     /** @type {Thing[]} */
     this.drawn = [];
     this.fitted = false;
+  }
+
+  // Of a picture that is in the page only in part: where its parts are, and what is seen.
+  layMap() {
+    const [width, height] = this.picture.size;
+    this.map.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.map.style.display = this.windowed ? "" : "none";
+    const parts = this.things.filter(({ of }) => !("d" in of)).map(({ box }) => box);
+    const d = parts.map((box) => `M${box.x} ${box.y}h${box.width}v${box.height}h${-box.width}z`).join("");
+    this.seen = svgElement("rect", { class: "seen" });
+    this.map.replaceChildren(svgElement("path", { d }), this.seen);
+  }
+
+  /** @param {MouseEvent} event on the map */
+  goTo({ clientX, clientY }) {
+    const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(this.map.getScreenCTM().inverse());
+    const [, , w, h] = this.view;
+    this.isWhole = false;
+    this.look([x - w / 2, y - h / 2, w, h]);
   }
 
   /**
@@ -307,6 +331,8 @@ export class PicturePane {
   look(view) {
     this.view = view;
     this.svg.setAttribute("viewBox", view.map((one) => one.toFixed(1)).join(" "));
+    const [x, y, width, height] = view;
+    for (const [name, value] of Object.entries({ x, y, width, height })) this.seen.setAttribute(name, String(value));
     if (this.now) this.draw();
   }
 
@@ -481,7 +507,7 @@ export class PicturePane {
   follow({ event, state, position }, anew = false) {
     if (this.isWhole) return;
     const place = event?.n ? event : this.story.lastAtNode(position);
-    const node = place?.n || this.story.ctxs[state.cid]?.node || this.trace.graph.nodes[0].id;
+    const node = event?.call || place?.n || this.story.ctxs[state.cid]?.node || state.cid || this.trace.graph.nodes[0]?.id;
     if (!anew && node === this.followed && place !== event) return;
     this.followed = node;
     const things = this.parts.get(node) || [];

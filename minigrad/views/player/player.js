@@ -29,7 +29,6 @@ import { Tip } from "./tips.js";
 const SPEEDS = [0.5, 1, 2, 4];
 
 const LEVELS = [0, 2, 3]; // Picture, Phases, Everything: each stops where those before do
-const WIDE = 1100; // px from which there is room for a column of code
 
 export class Player {
   /** @param {HTMLElement} root @param {Trace} trace @param {PlayerOptions} options */

@@ -201,7 +201,10 @@ export function dataOf(owner, part) {
   chip.show(part.v, true);
   const shape = group({ class: "data" }, chip.box);
   tells(shape, () => ({ title: part.t || message("tensor.unnamed"), ref: part.v }));
-  return { shape, show: () => {} };
+  if (!part.tray) return { shape, show: () => {} };
+  const tray = new Tray(owner.trace, part.tray);
+  shape.append(tray.box);
+  return { shape, show: ({ state }) => tray.tell(state.tangents[part.keys[0]]) };
 }
 
 // What waits at a node, and of what it is the sum.
@@ -230,26 +233,37 @@ class Tray {
     const look = there ? `${left} ${isFull} ${gathered.map(({ parts, total }) => [...parts, total].map((one) => one?.v))}` : "";
     if (look === this.look) return;
     this.look = look;
-    this.thumb.replaceChildren();
-    if (!there) return write(this.sum, "");
-    const value = gathered.length === 1 ? valueOf(this.trace, gathered[0].total) : null;
-    const drawn = this.isArray && value && !isWritten(value) && !left;
+    const value = gathered.length === 1 && !left ? valueOf(this.trace, gathered[0].total) : null;
     const room = Math.floor((this.spot[2] - 12) / LETTER);
-    write(this.sum, drawn ? shortened(shapeOf(value, this.mapped), room) : this.words(gathered, left, room, isFull));
-    if (!drawn) return;
+    const isDrawn = this.draw(there ? value : null);
+    write(this.sum, !there ? "" : isDrawn ? shortened(shapeOf(value, this.mapped), room) : this.words(gathered, left, room, isFull));
+  }
+
+  /**
+   * An array as squares; whether it is one that is drawn.
+   * @param {import("./types").Value | null} value
+   */
+  draw(value) {
+    this.thumb.replaceChildren();
+    if (!this.isArray || !value || isWritten(value)) return false;
     const [x, y, w, h] = this.spot;
     const { group: picture, width, height } = squares(value);
     picture.setAttribute("transform", `translate(${x + (w - width) / 2} ${y + 24 + (h - 30 - height) / 2})`);
     this.thumb.append(picture);
+    return true;
   }
 
-  /** @param {string} value of the tangent beside the result */
-  tell(value) {
-    setKinds(this.box, { there: true, tangent: true });
+  /** @param {Ref | undefined} tangent beside the value */
+  tell(tangent) {
+    setKinds(this.box, { there: tangent, tangent: true });
+    const look = `tangent ${tangent?.v}`;
+    if (look === this.look) return;
+    this.look = look;
+    const value = tangent ? this.short(tangent) : "";
+    this.draw(valueOf(this.trace, tangent));
     const room = Math.floor((this.spot[2] - 12) / LETTER);
     const words = message("tangent.beside", { value });
     write(this.sum, shortened(words.length <= room ? words : value, room));
-    this.look = words;
   }
 
   /**
@@ -310,14 +324,15 @@ export function callOf(owner, part) {
     const d = `M${x + w} ${from}C${x + w + by} ${from} ${left - by} ${to} ${left - 3} ${to}`;
     flow.append(svgElement("path", { class: "line", d, "marker-end": `url(#${owner.tip("flow")})` }));
   }
-  const box = new Box(owner, part);
+  const box = part.box[3] ? new Box(owner, part) : null;
   const tray = new Tray(trace, part.tray, part.v[0]?.ax);
   const node = group({ class: "node", id: `mg_${part.id}` }, flow, op, ...chips.map((one) => one.box));
   const [left, top] = [Math.min(x, part.box[0]), Math.min(y, part.chips[0][1])];
   /** @type {Spot} */
   const room = [left, top, part.box[0] + part.box[2] - left, part.box[1] + part.box[3] - top];
   for (const [from, , wide] of part.chips) room[2] = Math.max(room[2], from + wide - left);
-  node.append(box.dock, box.box, card(room, "hit", 10));
+  if (box) node.append(box.dock, box.box);
+  node.append(card(room, "hit", 10));
   const shape = group({ class: "call" }, node, tray.box);
   if (part.n) owner.makeNode(node, part.n, part.name.join(" "));
   if (part.n && part.chips.length > 1) {
@@ -349,11 +364,11 @@ export function callOf(owner, part) {
     });
     setKinds(flow, { lit: running || (event?.k === "graph.node" && event.n === part.n), used: now || unrecorded });
     params.forEach((pill, place) => setKinds(pill, { full: state.grads[part.leaves[place]] }));
-    box.show(state, now, call, fails);
-    setKinds(box.dock, { gone: unrecorded });
-    const tangent = state.tangents[part.n];
+    box?.show(state, now, call, fails);
+    if (box) setKinds(box.dock, { gone: unrecorded });
+    const tangent = [part.n, ...(part.keys || [])].map((one) => state.tangents[one]).find(Boolean);
     const waiting = Object.values(state.waiting[part.n] || {});
-    if (tangent && !waiting.length) tray.tell(tray.short(tangent));
+    if (tangent && !waiting.length) tray.tell(tangent);
     else tray.show(waiting, state.left[part.n], now === "active");
   };
   return { shape, show };

@@ -3,6 +3,7 @@
 // A position is a number of events: at position i the first i events have happened.
 
 import { advance, blankState, copyOf, ctxChanges } from "./folding.js";
+import { message, wordFor } from "./messages.js";
 
 /** @typedef {import("./types").Trace} Trace */
 /** @typedef {import("./types").State} State */
@@ -18,6 +19,7 @@ export class Story {
     this.trace = trace;
     this.events = trace.events;
     this.length = trace.events.length;
+    for (const event of this.events) event.say ??= sentenceOfLine(trace, event);
     this.nodes = byId(trace.graph.nodes);
     this.edges = byId(trace.graph.edges);
     this.ctxs = byId(trace.ctxs || []);
@@ -108,6 +110,17 @@ export class Story {
   isEngine(source) {
     return this.trace.sources[source]?.role === "engine";
   }
+}
+
+/**
+ * The same words as minigrad.tracing.sentences.line_next, which a page goes without.
+ * @param {Trace} trace @param {import("./types").Event} event
+ */
+function sentenceOfLine({ sources }, { s, l }) {
+  const { name, first, tokens } = sources[s];
+  const text = tokens[l].map(([, part]) => part).join("").trim();
+  const fields = { function: wordFor(name), number: first + l, text };
+  return message(text ? "line.next.text" : "line.next", fields);
 }
 
 /** @param {() => void} task */

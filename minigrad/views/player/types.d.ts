@@ -76,7 +76,9 @@ export type Slope = {
 /** One step; what more it has depends on its kind `k`. */
 export type Event = {
   k: string;
-  say: string; // the sentence of Phases and Everything
+  say: string; // the sentence of Phases and Everything; of a line the page makes it
+  call?: string; // tangent: a call of a built-in operation that joins no graph
+  key?: string; // tangent: the tensor, where it has no node
   why?: string; // the sentence of Picture: on events of lvl 0, and only on those
   lvl: number; // 0 Picture, 1 Phases, 2 the learner's lines, 3 the engine's: each shows those below
   d: number;
@@ -217,6 +219,7 @@ export type Part = {
   chip?: Spot;
   slot?: Spot; // of .grad
   tray?: Spot; // of what waits
+  keys?: string[]; // the tensors that came out, where they have no node
   name?: string[]; // of the operation, in lines
   sub?: string;
   card?: Spot;

@@ -226,11 +226,12 @@ export function flowOf(owner, line) {
   const path = svgElement("path", { class: "line", d: line.d, "marker-end": `url(#${owner.tip("flow")})` });
   shape.append(path, ...between(line));
   const ctx = owner.story.nodes[line.to]?.ctx ?? line.to;
+  const { keys = [] } = owner.picture.parts.find(({ id }) => id === line.of);
   /** @type {(view: View) => void} */
   const show = ({ state, event }) => {
     const used = state.nodes[line.to] || state.calls[ctx] === "unrecorded";
-    const lit = used ? event.k === "graph.node" && event.n === line.to : Boolean(state.calls[ctx]);
-    setKinds(shape, { lit, used, tangent: used && state.tangents[line.of] });
+    const lit = used ? event.call === line.to || (event.k === "graph.node" && event.n === line.to) : Boolean(state.calls[ctx]);
+    setKinds(shape, { lit, used, tangent: used && [line.of, ...keys].some((one) => state.tangents[one]) });
   };
   return { shape, show };
 }

@@ -1,9 +1,9 @@
-"""What a recording keeps in full: values as they were, nodes, and what was computed."""
+"""Copies of nodes and of arrays, each as it is now."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -16,45 +16,10 @@ from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.views import CopySlices
 from minigrad.tracing.nodes import attributes_of
 
-MOST_BYTES: Final = 200_000_000
 SLOTS: Final = ("geometry", "slot", "_materialize_grads")
 """What some kinds of nodes hold beside what all hold."""
 
 Copy = Callable[[Any], Any]
-
-
-@dataclass
-class Run:
-    """Something that was computed, from what, with which result.
-
-    ``what``: forward, backward, sum, arrival or accumulate. ``node`` is like the one
-    that ran, as it was before.
-    """
-
-    what: str
-    label: str
-    event: Any
-    given: list[Any]
-    found: list[Any] | None = None
-    function: Any = None
-    node: Any = None
-    create_graph: bool = False
-    carries_tensors: bool = False
-    has_hooks: bool = False
-    in_place: bool = False
-    skipped: str = ""
-
-
-@dataclass
-class KeptValues:
-    """All that a recording kept for ``replay``."""
-
-    runs: list[Run] = field(default_factory=list)
-    size: int = 0
-    most: int = MOST_BYTES
-    is_full: bool = False
-    foreign: int = 0
-    """How many nodes are torch's, which cannot be run again from here."""
 
 
 @dataclass
