@@ -168,8 +168,8 @@ class Mul(Builtin):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        to_input, to_other = ctx._edges
-        keep_operands(ctx, inputs, (to_other is not None, to_input is not None))
+        needs_input, needs_other = ctx.needs_input_grad
+        keep_operands(ctx, inputs, (needs_other, needs_input))
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:

@@ -30,7 +30,9 @@ class Comparison:
 
     def __init__(self, first: Recording, second: Recording) -> None:
         self._sides = (first, second)
-        left, right = story_of(first.data), story_of(second.data)
+        engines = [side.data["meta"].get("engines") for side in self._sides]
+        self._across = engines[0] != engines[1]
+        left, right = (story_of(side.data, self._across) for side in self._sides)
         self.pairs = paired(left, right)
         self.difference = first_difference(left, right, self.pairs)
 
@@ -42,8 +44,10 @@ class Comparison:
             return message("compare.same", steps=steps)
         says = []
         for side, place in zip(self._sides, self.difference, strict=True):
-            events = side.data["events"]
-            said = events[place - 1]["say"] if place else ""
+            event = side.data["events"][place - 1] if place else {}
+            said = event.get("say", "")
+            if self._across:  # the picture's sentence has values, and no bytes
+                said = event.get("why", said)
             key = "compare.says" if place else "compare.nothing"
             says.append(message(key, sentence=said))
         return message("compare.differ", left=says[0], right=says[1])
@@ -82,7 +86,8 @@ class Comparison:
 def compare(first: Recording, second: Recording) -> Comparison:
     """Two recordings side by side, stepping together; their first difference marked.
 
-    Names of Functions may differ; what they save, send and return may not.
+    Names of Functions may differ; what they save, send and return may not. Between a
+    recording of minigrad and one of torch, what only one of them can tell is left out.
 
     >>> import minigrad
     >>> def tripled(way):
@@ -115,8 +120,11 @@ class Told:
         self.tells = tells
 
 
-def story_of(data: Json) -> list[Told]:
-    """The steps of level 1; a Function goes by its number, not by its name."""
+def story_of(data: Json, across: bool = False) -> list[Told]:
+    """The steps of level 1; a Function goes by its number, not by its name.
+
+    ``across``: to be compared with one of another engine.
+    """
     made = {event["cid"] for event in data["events"] if event["k"] == "ctx.new"}
     functions = [ctx["function"] for ctx in data["ctxs"] if ctx["id"] in made]
     numbered = {name: f"Function{i}" for i, name in enumerate(dict.fromkeys(functions))}
@@ -129,14 +137,44 @@ def story_of(data: Json) -> list[Told]:
         return pattern.sub(lambda match: numbered[match.group()], text)
 
     labels = {node["id"]: node["label"] for node in data["graph"]["nodes"]}
+    left_out = {"ctx.put", "note"} if across else {"ctx.put"}
     told = []
     for position, event in enumerate(data["events"], 1):
         # What is put on ctx is told once more, with the attributes, at its end.
-        if event["lvl"] <= 1 and event["k"] != "ctx.put":
+        if event["lvl"] <= 1 and event["k"] not in left_out:
             of = labels.get(event.get("n", ""), event.get("ph", {}).get("name", ""))
             kind = neutral(f"{event['k']} {of}")
-            told.append(Told(position, kind, neutral(" ".join(facts(data, event)))))
+            tells = facts_of_both(data, event, made) if across else facts(data, event)
+            told.append(Told(position, kind, neutral(" ".join(tells))))
     return told
+
+
+def facts_of_both(data: Json, event: Json, made: set[str]) -> list[str]:
+    """What an event tells that either engine can tell.
+
+    Nobody counts torch's bytes. A learner's ctx has to be the same; a built-in node
+    has other names for what it saved, and keeps numbers in its own way. An exception
+    has words of its own, and a class of its own below one of Python's.
+    """
+    if event["k"] == "exception":
+        return []
+    texts = [re.sub(r" It keeps \d.*? for backward\.$", "", event["say"])]
+    if event.get("ctx", {"id": ""})["id"] in made:
+        texts += list(facts(data, event))[1:]
+    else:
+        texts += list(facts(data, {**event, "ctx": {"id": "", "set": {}}}))[1:]
+        texts += sorted({value_text(data, ref) for ref in arrays_saved_by(data, event)})
+    # Which version a gradient has is not told of torch's.
+    return [re.sub(r"(?<=\]) v\d+(?= )", "", text) for text in texts]
+
+
+def arrays_saved_by(data: Json, event: Json) -> Iterator[Json]:
+    """What an event tells as saved, but for single numbers: torch saves Python's."""
+    for key, ref in event.get("ctx", {"set": {}})["set"].items():
+        if key.startswith("saved.") and data["values"].get(ref.get("v"), {}).get(
+            "shape"
+        ):
+            yield ref
 
 
 def facts(data: Json, event: Json) -> Iterator[str]:

@@ -163,7 +163,7 @@ result.grad_fn, result.grad_fn.constant
 # %% tags=["because"]
 course.because(
     "01.because",
-    "Why isn't one ctx per class enough once two calls are in progress? One sentence, "
+    "When does it matter whether two calls share a ctx or have one each? One sentence, "
     "for yourself; it isn't graded.",
 )
 

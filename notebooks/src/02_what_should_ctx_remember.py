@@ -131,8 +131,8 @@ factor._version, first.grad_fn.factor._version
 # %% tags=["because"]
 course.because(
     "02.because",
-    "Would you rather have a wrong number or an error? When would you notice each? One "
-    "sentence, for yourself; it isn't graded.",
+    "Which of the two classes would you rather use, and why? One sentence, for "
+    "yourself; it isn't graded.",
 )
 
 # %% [markdown] tags=["slide"]

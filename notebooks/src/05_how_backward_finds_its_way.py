@@ -184,8 +184,8 @@ course.predict(
 # %% tags=["because", "hide-input"]
 course.because(
     "05.because",
-    "What would go wrong if the node of a ran as soon as its first gradient arrived? One "
-    "sentence, for yourself; it isn't graded.",
+    "Why does it matter when the rule of a is called, and with what? One sentence, for "
+    "yourself; it isn't graded.",
 )
 
 # %% [markdown]

@@ -302,7 +302,7 @@ slopes(MarkedGate)
 # %% tags=["because"]
 course.because(
     "07.because",
-    "No error, no warning. How could you have noticed that the mask learned? One "
+    "How could you find out whether a gradient came back through the mask? One "
     "sentence, for yourself; it isn't graded.",
 )
 

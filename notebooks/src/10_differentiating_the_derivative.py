@@ -283,8 +283,8 @@ second(lambda x: x * Detached.apply(x))
 # %% tags=["because", "hide-input"]
 course.because(
     "10.because",
-    "Why can a second derivative be wrong although every call ran without an error? One "
-    "sentence, for yourself; it isn't graded.",
+    "How would you find out whether a second derivative is right? One sentence, for "
+    "yourself; it isn't graded.",
 )
 
 # %% [markdown] tags=["slide"]

@@ -360,9 +360,8 @@ mg.autograd.grad(JTg, g, v)
 # %% tags=["because", "hide-input"]
 course.because(
     "11.because",
-    "If a wrong backward returned grad_output * grad_output * 2 * x, "
-    "autograd.functional.jvp would return the slope 0. Why? One sentence, for "
-    "yourself; it isn't graded.",
+    "Does autograd.functional.jvp return the right slope if only backward is wrong? If "
+    "only jvp is? Say why, in one sentence; it isn't graded.",
 )
 
 # %% [markdown] tags=["slide"]
@@ -387,9 +386,9 @@ def backwards(x):
 
 
 # %% [markdown] tags=["slide"]
-# Both lists hold all 3000 slopes. **Predict.** How many times as long does `backwards`
-# take: about as long, 3 times, 10 times, or more than 50 times? `seconds` takes the
-# best of three runs.
+# Both lists hold all 3000 slopes. **Predict.** How long does `backwards` take: about as
+# long as `forwards`, or more than 2, 5 or 50 times as long? `seconds` takes the best of
+# three runs.
 
 
 # %% tags=["predict", "slide"]
@@ -402,9 +401,8 @@ def seconds(run):
     return min(times)
 
 
-answers = {0: "about as long", 3: "3 times", 10: "10 times", 50: "more than 50 times"}
 ratio = seconds(backwards) / seconds(forwards)
-answers[max([least for least in answers if least <= ratio])]
+{times: ratio > times for times in (2, 5, 50)}
 
 # %% [markdown] tags=["explain", "slide"]
 # 1000 passes against 3. (Look at `ratio` for the number on your computer.) In general:

@@ -268,7 +268,7 @@ course.predict(
 # %% tags=["because", "hide-input"]
 course.because(
     "12.because",
-    "How far does a checkpoint's second run go, and why no further? One sentence, for "
+    "Which runs of f does backward need here, and which not? One sentence, for "
     "yourself; it isn't graded.",
 )
 

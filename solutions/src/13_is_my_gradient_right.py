@@ -334,6 +334,45 @@ check("13.6", is_adjoint)
 hint("13.6")
 
 # %% [markdown]
+# ## For the curious: mixed precision
+#
+# In mixed precision a part of the model computes in float16, to be faster; here it's
+# the square. **Predict.** Which dtype do the saved x and the gradient that arrives
+# have? And which gradient does the second element of x get, where the slope of the loss
+# is 4e-9? The cell runs it with the loss as it is, then with the loss times 4096.
+
+
+# %% tags=["predict"]
+class Square(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        print("saved:", x.dtype, "arrives:", grad_output.dtype, grad_output.tolist())
+        return grad_output * 2 * x
+
+
+def slopes(scale):
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    y = Square.apply(x.half())
+    (scale * (y.float() * mg.tensor([0.5, 1e-9])).sum()).backward()
+    return x.grad.dtype, (x.grad / scale).tolist()
+
+
+slopes(1), slopes(4096)
+
+# %% [markdown]
+# float16 both times, and 0 at first: 1e-9 is too small for float16, so 0 arrives, and
+# the cast back to float32 can't undo that. 4096 times as much isn't too small: divided
+# by 4096 in float32, it's right to one percent. That's why people multiply the loss by
+# a large number in mixed precision (*loss scaling*). Too large a number, and float16
+# overflows to inf.
+
+# %% [markdown]
 # ## Where next
 #
 # Back to [the lesson](../../notebooks/13_is_my_gradient_right.ipynb), to its recall

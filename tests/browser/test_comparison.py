@@ -51,3 +51,19 @@ def test_comparison_without_a_difference_marks_none(page: Page, tmp_path: Path) 
     assert page.get_by_text("tell the same story").is_visible()
     assert page.locator(".difference-mark:visible").count() == 0
     assert page.get_by_role("button", name="Go to the first").count() == 0
+
+
+def test_comparison_opens_at_the_level_of_its_recordings(
+    page: Page, tmp_path: Path
+) -> None:
+    def pressed(**level: str) -> list[str | None]:
+        sides = [recorded(Saved), recorded(Attribute)]
+        for side in sides if level else ():
+            side.at_level(level["level"])
+        page.goto(compare(*sides).save_html(tmp_path / "both.html").as_uri())
+        page.wait_for_function(READY)
+        buttons = page.get_by_role("button", name="Picture", exact=True).all()
+        return [button.get_attribute("aria-pressed") for button in buttons]
+
+    assert pressed() == ["false", "false"]
+    assert pressed(level="picture") == ["true", "true"]

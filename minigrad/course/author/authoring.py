@@ -191,8 +191,9 @@ def lacking(identity: str, root: Path = ROOT) -> Iterator[str]:
     names = [f"{stem}.toml", f"{stem}.py"]
     texts = [(folder / n).read_text("utf8") for n in names if (folder / n).is_file()]
     whole = "".join(texts)
-    # One with the numbers of another exercise needs no module.
-    if len(texts) < 2 and "\nsame_as = " not in whole:
+    # One with the numbers of another exercise, or with formulas, needs no module.
+    needs_none = any([words in whole for words in ("\nsame_as = ", "\n[right]")])
+    if len(texts) < 2 and not needs_none:
         for name in names:
             if not (folder / name).is_file():
                 yield f"there is no minigrad/course/exercises/{name}"

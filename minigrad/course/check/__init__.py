@@ -10,6 +10,7 @@ from minigrad.course.check import (
     probes,
     questions,
     submission,
+    ten_questions,
     trials,
     verdict,
 )
@@ -54,6 +55,7 @@ from minigrad.course.check.limits import (
 from minigrad.course.check.questions import Outcome, answers_of
 from minigrad.course.check.references import References
 from minigrad.course.check.spy import Watch, crash_of
+from minigrad.course.check.ten_questions import SelfReview, self_review
 from minigrad.course.check.trials import Planned
 from minigrad.course.check.verdict import (
     CRASHED,
@@ -100,6 +102,7 @@ __all__ = [
     "References",
     "Returned",
     "Second",
+    "SelfReview",
     "Tangent",
     "Trial",
     "Verdict",
@@ -124,8 +127,10 @@ __all__ = [
     "probes",
     "questions",
     "says_todo",
+    "self_review",
     "silence",
     "submission",
+    "ten_questions",
     "thrown",
     "tolerance",
     "trials",

@@ -119,10 +119,8 @@ class CaseFile:
         g = self.sent(trial, upstreams)
         ys = self.results(trial)
         names = formulas.names_of(self.contract, trial.inputs, g, ys)
-        for rule in self.rules:
-            values = rule.gradients(self.contract, names)
-            if values is not None:
-                yield rule.id, as_arrays(values, trial.inputs)
+        for id, values in formulas.told(self.rules, self.contract.arguments, names):
+            yield id, as_arrays(values, trial.inputs)
         with np.errstate(all="ignore"):
             for id, told in self.exercise.wrong_gradients(
                 g if len(g) > 1 else g[0], *trial.inputs, **self._told(trial)
@@ -134,10 +132,7 @@ class CaseFile:
         nothing = (None,) * len(self.contract.outputs)
         ys = self.results(trial)
         names = formulas.names_of(self.contract, trial.inputs, nothing, ys)
-        for rule in self.rules:
-            values = rule.results(self.contract, names)
-            if values is not None:
-                yield rule.id, values
+        yield from formulas.told(self.rules, self.contract.outputs, names)
         with np.errstate(all="ignore"):
             for id, told in self.exercise.wrong_results(
                 *trial.inputs, **self._told(trial)

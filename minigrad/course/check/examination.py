@@ -63,6 +63,8 @@ def examine(
         return _examine_questions(exercise, answer)
     if exercise.lines:
         return _examine_order(exercise, answer)
+    if hasattr(exercise.spec, "prepare"):
+        exercise.spec.prepare()  # not in the answer's time
     with as_imported.in_force(), own_random_numbers(seed):
         deadline = Deadline(seconds)
         try:
@@ -142,6 +144,10 @@ def _examine_by_spec(
     exercise: Exercise, answer: object, seed: int, deadline: Deadline
 ) -> Verdict:
     """Ask the exercise's own module, which knows what cannot be said in general."""
+    if exercise.function:
+        unusable = submission.no_function(answer, exercise.function)
+        if unusable:
+            return refused(exercise, [unusable], seed)
     random = np.random.default_rng(seed)
     with answers_running(deadline):
         try:
@@ -250,23 +256,30 @@ def _examine_parts(
             # The player steps through a case of one Function; this is one of several.
             return replace(verdict, case=None)
         remarks += verdict.remarks
-    with answers_running(deadline), deadline.watching():
-        findings = exercise.spec.look_at_rest(functions, rest)
-    if findings:
-        return refused(exercise, findings, seed)
+    if hasattr(exercise.spec, "look_at_rest"):
+        with answers_running(deadline), deadline.watching():
+            findings = exercise.spec.look_at_rest(functions, rest)
+        if findings:
+            return refused(exercise, findings, seed)
     return verdict_of(exercise, SOLVED, remarks=remarks, seed=seed)
 
 
 @contextlib.contextmanager
 def answers_running(deadline: Deadline) -> Iterator[None]:
-    """How the code of an answer runs: in silence, bounded, with grad mode on.
+    """How the code of an answer runs in this process: its memory is bounded, too."""
+    with bounded_memory(MEMORY), running(deadline):
+        yield
+
+
+@contextlib.contextmanager
+def running(deadline: Deadline) -> Iterator[None]:
+    """How the code of an answer runs: in silence, in time, with grad mode on.
 
     Without compiled kernels: to compile one takes longer than the rest of a check.
     """
     with (
         in_numpy(),
         silence(),
-        bounded_memory(MEMORY),
         minigrad.enable_grad(),
         minigrad.teaching(False),
         deadline.running(),

@@ -79,7 +79,13 @@ class Exercise:
     def answer(self) -> str:
         """The name of the class or function to be written."""
         contract = getattr(self.spec, "CONTRACT", None)
-        name: str = contract.name if contract else self.spec.ANSWER
+        name: str = contract.name if contract else self.function or self.spec.ANSWER
+        return name
+
+    @property
+    def function(self) -> str:
+        """The name of the plain function to be written; empty for anything else."""
+        name: str = getattr(self.spec, "FUNCTION", "")
         return name
 
     @property
@@ -145,15 +151,13 @@ class Exercise:
         self, g: Any, *inputs: Any, **seen: Array
     ) -> Iterable[tuple[str, Arrays]]:
         """What each known wrong rule of this exercise returns, by its mistake's id."""
-        found = getattr(self.spec, "wrong_gradients", None)
-        return list(found(g, *inputs, **seen)) if found else []
+        return self._told("wrong_gradients", g, *inputs, **seen)
 
     def wrong_results(
         self, *inputs: Any, **seen: Array
     ) -> Iterable[tuple[str, Array | Arrays]]:
         """What forward returns for the mistakes that have a name."""
-        found = getattr(self.spec, "wrong_results", None)
-        return list(found(*inputs, **seen)) if found else []
+        return self._told("wrong_results", *inputs, **seen)
 
     def unusual(self, result: Array, inputs: tuple[Any, ...]) -> str:
         """What is odd about a result that was drawn at random; empty if nothing is."""
@@ -162,8 +166,11 @@ class Exercise:
 
     def factors(self, *inputs: Any) -> Iterable[tuple[str, float]]:
         """The quantities that a gradient may be wrong by, with the mistake each is."""
-        found = getattr(self.spec, "factors", None)
-        return list(found(*inputs)) if found else []
+        return self._told("factors", *inputs)
+
+    def _told(self, name: str, *given: Any, **seen: Array) -> list[Any]:
+        told = getattr(self.spec, name, None)
+        return list(told(*given, **seen)) if told else []
 
 
 def heading_of(exercise_id: str, title: str) -> str:

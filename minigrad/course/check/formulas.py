@@ -13,6 +13,7 @@ import ast
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,8 @@ from minigrad.course.check.facts import Array, Arrays, Contract
 from minigrad.mistakes import TABLE, MistakeTableError
 
 NAMES = """
-abs sign exp expm1 log log1p sqrt square sin cos tan tanh sinh cosh round floor ceil
-trunc maximum minimum where clip sum mean max min amax amin prod cumsum transpose
+abs sign exp expm1 log log1p sqrt square sin cos tan arctan tanh sinh cosh round floor
+ceil trunc maximum minimum where clip sum mean max min amax amin prod cumsum transpose
 swapaxes expand_dims squeeze outer dot matmul flip sort argsort ones_like zeros_like
 """
 
@@ -56,26 +57,27 @@ class Rule:
     id: str
     formulas: Mapping[str, ast.expr]
 
-    def gradients(self, contract: Contract, names: Names) -> Arrays | None:
-        """What it returns for each argument; None for a rule about forward's result."""
-        if not set(self.formulas) <= set(contract.arguments):
-            return None
-        return tuple(self._value(name, names) for name in contract.arguments)
-
-    def results(self, contract: Contract, names: Names) -> Arrays | None:
-        """What forward returns by it; None for a rule about gradients."""
-        if not set(self.formulas) <= set(contract.outputs):
-            return None
-        return tuple(self._value(name, names) for name in contract.outputs)
-
-    def _value(self, name: str, names: Names) -> Array | None:
+    def value(self, name: str, names: Names) -> Array | None:
+        """What its formula for this name comes to; None where there is none."""
         if name not in self.formulas:
             return None
         try:
-            with np.errstate(all="ignore"):
-                return np.asarray(value_of(self.formulas[name], names), np.float64)
+            return np.asarray(evaluator(self.formulas[name])(names), np.float64)
         except (ValueError, TypeError, ArithmeticError):
             return None  # it does not apply to these shapes
+
+
+def told(
+    rules: Sequence[Rule], wanted: Sequence[str], names: Names
+) -> list[tuple[str, Arrays]]:
+    """What the rules about these arguments, or these outputs, say of each."""
+    known = set(wanted)
+    with np.errstate(all="ignore"):
+        return [
+            (rule.id, tuple([rule.value(name, names) for name in wanted]))
+            for rule in rules
+            if rule.formulas.keys() <= known
+        ]
 
 
 def names_of(
@@ -90,30 +92,47 @@ def names_of(
     return found | dict(zip(contract.arguments, inputs, strict=True))
 
 
-def value_of(node: ast.expr, names: Names) -> Any:
-    """The value of a formula that ``parsed`` has let through."""
+Value = Callable[[Names], Any]
+
+
+@cache
+def evaluator(node: ast.expr) -> Value:
+    """What computes a formula that ``parsed`` has let through.
+
+    It is put together once, as it's asked for in every pass.
+    """
     if isinstance(node, ast.Constant):
         number: Any = node.value
-        return number if isinstance(number, bool) else np.float64(number)
+        value = number if isinstance(number, bool) else np.float64(number)
+        return lambda names: value
     if isinstance(node, ast.Name):
-        return names[node.id]
+        return operator.itemgetter(node.id)
     if isinstance(node, ast.UnaryOp):
-        return ARITHMETIC[type(node.op)](value_of(node.operand, names))
+        change, inner = ARITHMETIC[type(node.op)], evaluator(node.operand)
+        return lambda names: change(inner(names))
     if isinstance(node, ast.BinOp):
-        left, right = value_of(node.left, names), value_of(node.right, names)
-        return ARITHMETIC[type(node.op)](left, right)
+        return _of_two(type(node.op), node.left, node.right)
     if isinstance(node, ast.Compare):
-        left, right = value_of(node.left, names), value_of(node.comparators[0], names)
-        return ARITHMETIC[type(node.ops[0])](left, right)
+        return _of_two(type(node.ops[0]), node.left, node.comparators[0])
     assert isinstance(node, ast.Call)
-    options = {str(k.arg): _option(k.value, names) for k in node.keywords}
-    values = [value_of(value, names) for value in node.args]
-    return getattr(np, function_name(node.func))(*values, **options)
+    function = getattr(np, function_name(node.func))
+    parts = [evaluator(part) for part in node.args]
+    options = {str(k.arg): evaluator(k.value) for k in node.keywords}
+
+    def call(names: Names) -> Any:
+        more = {key: _option(option(names)) for key, option in options.items()}
+        return function(*[part(names) for part in parts], **more)
+
+    return call
 
 
-def _option(node: ast.expr, names: Names) -> Any:
+def _of_two(kind: type, left: ast.expr, right: ast.expr) -> Value:
+    join, first, second = ARITHMETIC[kind], evaluator(left), evaluator(right)
+    return lambda names: join(first(names), second(names))
+
+
+def _option(value: Any) -> Any:
     """A keyword such as ``axis=-1``: an int, not a float."""
-    value = value_of(node, names)
     return int(value) if isinstance(value, np.float64) else value
 
 
@@ -125,15 +144,18 @@ def function_name(node: ast.expr) -> str:
 
 
 def rules_of(
-    tables: Sequence[Mapping[str, Any]], contract: Contract, file: str
+    tables: Sequence[Mapping[str, Any]],
+    contract: Contract,
+    file: str,
+    part: str = "[[mistakes]]",
 ) -> tuple[Rule, ...]:
-    """The wrong rules among the ``[[mistakes]]`` of a text file.
+    """The wrong rules in this part of a text file.
 
     Raises: MistakeTableError for an id that the table lacks, or a bad formula.
     """
     found = []
     for number, table in enumerate(tables, 1):
-        where = f"{file}, [[mistakes]] number {number} ({table.get('id', 'no id')})"
+        where = f"{file}, {part} number {number} ({table.get('id', 'no id')})"
         if table.get("id") not in TABLE:
             what = "this id is not in the table of mistakes"
             fix = "use an id of minigrad/mistakes.toml, or add it there first"
@@ -154,10 +176,15 @@ def _formulas(wrong: object, contract: Contract, where: str) -> dict[str, ast.ex
         what = f"wrong = {wrong!r} does not say for which argument it is"
         fix = f'write wrong = {{ {contract.arguments[0]} = "..." }}'
         raise MistakeTableError(errors.message(where, what, fix))
-    known = arguments | outputs | {f"grad_{name}" for name in outputs}
-    if len(outputs) == 1:
-        known |= {"g", "grad_output", "result"}
+    known = known_names(contract)
     return {name: parsed(text, known, where) for name, text in wrong.items()}
+
+
+def known_names(contract: Contract) -> set[str]:
+    """The names that stand for something in a formula of this exercise."""
+    outputs = set(contract.outputs)
+    known = set(contract.arguments) | outputs | {f"grad_{name}" for name in outputs}
+    return known | ({"g", "grad_output", "result"} if len(outputs) == 1 else set())
 
 
 def parsed(text: object, known: set[str], where: str) -> ast.expr:

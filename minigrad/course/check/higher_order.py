@@ -220,19 +220,26 @@ def _of_tangent(case: CaseFile, fact: Facts, run: Tangent) -> Finding | None:
         ids = _named_crash(run)
         return Finding(ids, what, where_of(case, run.crash), crashed=True)
     trial = next(t for t in fact.trials if t.name == "plain")
-    rights = _pushed(case, trial, run.tangents)
-    for place, right in enumerate(rights):
+    if not _is_off(case, trial, run, run.tangents):
+        return None
+    what += ", the tangent of the result isn't what these contribute"
+    # Does every tangent that was tried fit the arguments in turned order?
+    swapped = len(run.tangents) == 2 and _can_turn(run.tangents)
+    swapped = swapped and not any(
+        _is_off(case, trial, each, tuple(reversed(each.tangents)))
+        for each in fact.tangents
+    )
+    return Finding(("D04",) if swapped else ("D05",), what, where)
+
+
+def _is_off(case: CaseFile, trial: Trial, run: Tangent, tangents: Arrays) -> bool:
+    """Whether an output's tangent isn't what ``tangents`` contribute to it."""
+    for place, right in enumerate(_pushed(case, trial, tangents)):
         got = run.result[place] if place < len(run.result) else None
         seen = np.zeros_like(right) if got is None else got
-        if error_of(seen, right) <= CLOSE / 10:
-            continue
-        what += ", the tangent of the result isn't what these contribute"
-        turned = tuple(reversed(run.tangents))
-        swaps = _can_turn(run.tangents) and len(turned) == 2
-        if swaps and _agrees(case, fact):
-            return Finding(("D04",), what, where)
-        return Finding(("D05",), what, where)
-    return None
+        if error_of(seen, right) > CLOSE / 10:
+            return True
+    return False
 
 
 def _named_crash(run: Tangent) -> tuple[str, ...]:
@@ -252,20 +259,6 @@ def _named_crash(run: Tangent) -> tuple[str, ...]:
 
 def _can_turn(found: Arrays) -> bool:
     return len({t.shape for t in found if t is not None}) == 1
-
-
-def _agrees(case: CaseFile, fact: Facts) -> bool:
-    """Whether every tangent that was tried fits the arguments in turned order."""
-    trial = next(t for t in fact.trials if t.name == "plain")
-    for run in fact.tangents:
-        turned = tuple(reversed(run.tangents))
-        rights = _pushed(case, trial, turned)
-        for place, right in enumerate(rights):
-            got = run.result[place] if place < len(run.result) else None
-            seen = np.zeros_like(right) if got is None else got
-            if error_of(seen, right) > CLOSE / 10:
-                return False
-    return True
 
 
 def _pushed(case: CaseFile, trial: Trial, given: Arrays) -> list[Array]:

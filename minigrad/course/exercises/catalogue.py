@@ -95,27 +95,40 @@ def spec_of(stem: str, text: Mapping[str, Any]) -> SimpleNamespace:
     """What the module of an exercise defines, and what its text says for a program.
 
     ``same_as`` names the exercise whose numbers these are: its reference, gradients,
-    cases and wrong rules; ``contract`` then says only what is another one.
+    cases and wrong rules; ``contract`` then says only what is another one. Each of
+    several ``parts`` has the rest of the text, too.
     """
     found: dict[str, Any] = {}
     if "same_as" in text:
         found |= vars(load(text["same_as"]).spec)
-    module = f"{__package__}.{stem}"
-    if importlib.util.find_spec(module):
-        found |= vars(importlib.import_module(module))
+    module, own = f"{__package__}.{stem}", dict[str, Any]()
+    if stem and importlib.util.find_spec(module):
+        own = vars(importlib.import_module(module))
+    found |= own
     if "contract" in text:
-        asked: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in text["contract"].items()
-        }
-        before = found.get("CONTRACT")
-        found["CONTRACT"] = replace(before, **asked) if before else Contract(**asked)
+        found["CONTRACT"] = contract_of(text["contract"], found.get("CONTRACT"))
+    if "parts" in text:
+        shared = {key: value for key, value in text.items() if key != "parts"}
+        found["PARTS"] = tuple([spec_of("", shared | each) for each in text["parts"]])
+    elif "right" in text or "cases" in text:
+        by_formula = importlib.import_module(f"{__package__}.by_formula")
+        stated = by_formula.spec_of(text, found["CONTRACT"], f"{stem}.toml")
+        found |= {name: it for name, it in stated.items() if name not in own}
     if "remarks" in text:
         found["REMARKS"] = frozenset(text["remarks"])
-    for key in ("answer", "shipped", "when_missing"):
+    for key in ("answer", "function", "shipped", "when_missing"):
         if key in text:
             found[key.upper()] = text[key]
     return SimpleNamespace(**found)
+
+
+def contract_of(table: Mapping[str, Any], before: Contract | None) -> Contract:
+    """What a Function is asked to keep to, beside what it was asked before."""
+    asked: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in table.items()
+    }
+    return replace(before, **asked) if before else Contract(**asked)
 
 
 def mistake_hints_of(tables: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from minigrad.course.check import Array, Arrays, Case
+from minigrad.course.check import Case
 from minigrad.course.exercises.gym.elementwise import tensors
 from minigrad.course.exercises.gym.random_inputs import numbers
-
-
-def reference(x: Array, lo: float, hi: float) -> Array:
-    """What forward returns."""
-    clipped: Array = np.clip(x, lo, hi)
-    return clipped
-
-
-def passes(x: Array, lo: float, hi: float) -> Array:
-    """Where the gradient passes: between the bounds, and on them."""
-    inside: Array = (x >= lo) & (x <= hi)
-    return inside
-
-
-def gradients(g: Array, x: Array, lo: float, hi: float) -> Arrays:
-    """The right gradients."""
-    return g * passes(x, lo, hi), None, None
 
 
 def cases(random: np.random.Generator) -> list[Case]:
@@ -44,26 +25,3 @@ def cases(random: np.random.Generator) -> list[Case]:
         Case(name, (x, lo, hi), numbers(random, *x.shape).astype(x.dtype))
         for name, x, lo, hi in drawn
     ]
-
-
-def wrong_gradients(
-    g: Array, x: Array, lo: float, hi: float
-) -> Iterator[tuple[str, Arrays]]:
-    """What each known wrong rule returns."""
-    inside = (x > lo) & (x < hi)
-    result = reference(x, lo, hi)
-    yield "L10", (g * inside, None, None)
-    yield "L10", (g * ((x >= lo) & (x < hi)), None, None)
-    yield "L10", (g * ((x > lo) & (x <= hi)), None, None)
-    yield "L11", (g * ((g >= lo) & (g <= hi)), None, None)
-    yield "L11", (np.clip(g, lo, hi), None, None)
-    yield "L05", (g * result, None, None)
-    yield "R08", (g * (x >= lo), None, None)
-    yield "R08", (g * (x <= hi), None, None)
-    yield "L01", (g * ~passes(x, lo, hi), None, None)
-
-
-def wrong_results(x: Array, lo: float, hi: float) -> Iterator[tuple[str, Array]]:
-    """What forward returns when it goes wrong in a known way."""
-    yield "R08", np.maximum(x, lo)
-    yield "R08", np.minimum(x, hi)

@@ -3,61 +3,17 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 import minigrad
-from minigrad.course.check import Array, Arrays, Case, Contract, Finding, Part
-from minigrad.course.exercises.gym.elementwise import tensors, with_upstreams
+from minigrad.course.check import Finding
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
 
 ANSWER = "TanhFromInput, TanhFromOutput, extra_bytes"
 COUNT = 1000
-
-
-def reference(x: Array) -> Array:
-    """What forward returns."""
-    return np.tanh(x)
-
-
-def gradients(g: Array, x: Array) -> Arrays:
-    """The right gradients."""
-    return (g * (1 - np.tanh(x) ** 2),)
-
-
-def cases(random: np.random.Generator) -> list[Case]:
-    """Numbers of every kind."""
-    return with_upstreams(random, tensors(random))
-
-
-def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
-    """What each known wrong rule returns."""
-    y = np.tanh(x)
-    yield "L05", (g * (1 - x * x),)
-    yield "L05", (g * (1 - np.tanh(y) ** 2),)
-    yield "L03", (g * (1 - y),)
-    yield "L03", (g * (1 - y**3),)
-    yield "L01", (g * (y * y - 1),)
-    yield "L01", (g * (1 + y * y),)
-    yield "C07", (-2 * g * y,)
-
-
-PARTS = tuple(
-    [
-        Part(
-            Contract(name=name, arguments=("x",), keeps=(kept,)),
-            reference,
-            cases,
-            gradients,
-            wrong_gradients,
-        )
-        for name, kept in (("TanhFromInput", "x"), ("TanhFromOutput", "result"))
-    ]
-)
 
 
 def look_at_rest(functions: Sequence[Any], rest: Sequence[Any]) -> list[Finding]:

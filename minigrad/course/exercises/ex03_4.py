@@ -6,22 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Finding, submission
+from minigrad.course.check import Finding
 from minigrad.course.check.probes import chains, seen_alone
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
 
-ANSWER = "peak"
 LENGTHS = (80, 100, 120)
 WITHIN = 0.05
 
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     """Hold the formula against three chains."""
-    unusable = submission.no_function(answer, ANSWER)
-    if unusable:
-        return [unusable]
     size = int(random.integers(4000, 6000))
     all_said = [answer(n, size) for n in LENGTHS]
     for n, said in zip(LENGTHS, all_said, strict=True):

@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from minigrad.course.check import Array, Arrays, Case
+from minigrad.course.check import Array, Case
 from minigrad.course.exercises.gym.random_inputs import (
     distinct,
     numbers,
     single_precision,
     sizes,
 )
-
-
-def reference(x: Array) -> tuple[Array, Array]:
-    """What forward returns."""
-    return np.asarray(x.min()), np.asarray(x.max())
-
-
-def gradients(g: Arrays, x: Array) -> Arrays:
-    """The right gradients: each goes to the element that the output is."""
-    low, high = _both(g)
-    return (low * (x == x.min()) + high * (x == x.max()),)
-
-
-def _both(g: Arrays) -> tuple[Array, Array]:
-    low, high = g
-    assert low is not None
-    assert high is not None
-    return low, high
 
 
 def cases(random: np.random.Generator) -> list[Case]:
@@ -50,17 +30,3 @@ def cases(random: np.random.Generator) -> list[Case]:
         case("all numbers negative", -9.0 + distinct(random, 5)),
         single_precision(case("float32 numbers", distinct(random, 2, 3))),
     ]
-
-
-def wrong_gradients(g: Arrays, x: Array) -> Iterator[tuple[str, Arrays]]:
-    """What each known wrong rule returns."""
-    low, high = _both(g)
-    is_low, is_high = x == x.min(), x == x.max()
-    yield "C03", (np.full_like(x, low + high),)
-    yield "R10", (np.where(is_high, high, np.where(is_low, low, 0)).astype(x.dtype),)
-    yield "R10", (np.where(is_low, low, np.where(is_high, high, 0)).astype(x.dtype),)
-    yield "L05", (low * is_low * x + high * is_high * x,)
-    yield "L01", (high * is_high - low * is_low,)
-    yield "N04", (high * is_low + low * is_high,)
-    yield "N01", (high * is_high + 0 * x,)
-    yield "N01", (low * is_low + 0 * x,)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import minigrad
-from minigrad.course.check import Contract, Finding, Part, crash_of, says_todo, thrown
+from minigrad.course.check import Finding, crash_of, says_todo, thrown
 from minigrad.course.check.probes import opinions, seen
-from minigrad.course.exercises.gym import straight_through_round
 from minigrad.course.exercises.messages import Messages
+from minigrad.course.exercises.rules import rules_of
 
 say = Messages(__name__)
 
@@ -19,79 +19,7 @@ ROUNDS = 2
 
 Asked = tuple[bool | None, bool, Finding | None]
 
-PARTS = (
-    Part(
-        Contract(name="Round", arguments=("x",)),
-        straight_through_round.reference,
-        straight_through_round.cases,
-        straight_through_round.gradients,
-        straight_through_round.wrong_gradients,
-        straight_through_round.wrong_results,
-    ),
-)
-
-
-class Right(minigrad.autograd.Function):
-    """What a test of the promise has to accept."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        ctx.save_for_backward(x)
-        return x.round()
-
-    @staticmethod
-    def backward(ctx: Any, grad_output: Any) -> Any:
-        return grad_output
-
-
-class Copied(Right):
-    """backward hands on the same numbers in another tensor."""
-
-    @staticmethod
-    def backward(ctx: Any, grad_output: Any) -> Any:
-        return grad_output.clone()
-
-
-class TrueSlope(Right):
-    """backward tells the truth: nothing passes."""
-
-    @staticmethod
-    def backward(ctx: Any, grad_output: Any) -> Any:
-        return grad_output * 0
-
-
-class Ones(Right):
-    """backward forgets what arrives."""
-
-    @staticmethod
-    def backward(ctx: Any, grad_output: Any) -> Any:
-        return grad_output * 0 + 1
-
-
-class Window(Right):
-    """backward lets nothing pass for an x beyond -1 and 1."""
-
-    @staticmethod
-    def backward(ctx: Any, grad_output: Any) -> Any:
-        (x,) = ctx.saved_tensors
-        return grad_output * (x.abs() <= 1)
-
-
-class Clipped(Right):
-    """backward cuts large gradients, and negative ones."""
-
-    @staticmethod
-    def backward(ctx: Any, grad_output: Any) -> Any:
-        return grad_output.clamp(-1, 1)
-
-
-WRONG = (
-    (TrueSlope, "zeros"),
-    (Ones, "ones"),
-    (Window, "window"),
-    (Clipped, "clipped"),
-)
-"""What a test of the promise has to refuse, and the message if it does not."""
+RULES = rules_of(__name__)
 
 
 def look_at_rest(functions: Sequence[Any], rest: Sequence[Any]) -> list[Finding]:
@@ -107,29 +35,23 @@ def test_of_the_test(hands_on: Any) -> list[Finding]:
 
     Each is asked about twice, and all in an order that nobody can count on.
     """
-    functions = [Right, Copied, *[function for function, _ in WRONG]] * ROUNDS
-    about: dict[Any, list[Asked]] = {function: [] for function in functions}
-    for place in minigrad.randperm(len(functions)).tolist():
-        about[functions[place]].append(asked(hands_on, functions[place]))
-    # Of several answers about one Function, one that is wrong counts.
-    said, measured, raised = min(about[Right], key=is_right)
-    if raised:
-        return [raised]
-    if said is None:
-        return [say("nothing")]
-    if not said:
-        return [say("refuses.by_slope" if measured else "refuses")]
-    said, measured, raised = min(about[Copied], key=is_right)
-    if raised:
-        return [raised]
-    if not said:
-        return [say("refuses_a_copy")]
-    for function, name in WRONG:
-        said, measured, raised = max(about[function], key=is_right)
+    rules = RULES * ROUNDS
+    about: dict[str, list[Asked]] = {rule.does: [] for rule in RULES}
+    for place in minigrad.randperm(len(rules)).tolist():
+        about[rules[place].does].append(asked(hands_on, rules[place].function))
+    for number, rule in enumerate(RULES):
+        # Of several answers about one Function, one that is wrong counts.
+        worst = min if rule.right else max
+        said, measured, raised = worst(about[rule.does], key=is_right)
+        by_slope = ".by_slope" if measured else ""
         if raised:
             return [raised]
-        if said:
-            return [say(f"accepts.{name}{'.by_slope' if measured else ''}")]
+        if rule.right and number == 0 and said is None:
+            return [say("nothing")]
+        if rule.right and not said:
+            return [say("refuses_a_copy" if number else f"refuses{by_slope}")]
+        if not rule.right and said:
+            return [say(f"accepts.{rule.does}{by_slope}")]
     return []
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from minigrad import course
 from minigrad.autograd import forward_ad
 from minigrad.course.check import calls
-from minigrad.course.check.probes import batches, lifetimes
+from minigrad.course.check.probes import batches, devices, layouts, lifetimes, work
 from minigrad.engine.builtin import BuiltinBackward
 from minigrad.engine.core.backward import GraphTask, run_here
 from minigrad.engine.core.ctx import BackwardCFunction
@@ -38,8 +38,10 @@ class Guard:
         self.inside = 0
         self.running = 0
         asking: list[Any] = [calls.forward_mode, lifetimes.gradient_of_a_sum]
+        asking += [devices.on_second_device, layouts.laid_out]
         asking += [calls.Call.backward, calls.Call.backward_of_the_sum]
-        asking += [calls.Call.second, lifetimes.alive_after, batches.gradients_of]
+        asking += [calls.Call.second, lifetimes.alive_after]
+        asking += [batches.gradients_of, work.work_of]
         self.asking: set[CodeType] = {each.__code__ for each in asking}
         self._install()
 

@@ -127,12 +127,11 @@ class Backward:
 
 @dataclass(frozen=True)
 class Went:
-    """What backward returned, before any engine touched it; what it computed with."""
+    """What backward returned, before any engine touched it."""
 
     crash: Crash | None = None
     kind: str = ""
     returned: tuple[Returned, ...] = ()
-    used: tuple[str, ...] = ()
 
 
 @tagged

@@ -19,7 +19,6 @@ import minigrad
 from minigrad import errors
 from minigrad.course.check import Crash, Output, Returned, probes
 from minigrad.course.grade import messages as say
-from minigrad.course.grade import stubs
 from minigrad.course.grade.serialization import Other
 
 Ask = Callable[[object, Any], Any]
@@ -128,6 +127,8 @@ def source_of(function: type[Any]) -> str:
 
     It is the last class in there, and called Given.
     """
+    if "source" in vars(function):
+        return f"import minigrad\n{function.source}"
     line = [c for c in function.__mro__[::-1] if c.__module__ == function.__module__]
     texts = [textwrap.dedent(inspect.getsource(each)) for each in line]
     names = {each.__name__: f"Base{number}" for number, each in enumerate(line)}
@@ -253,8 +254,6 @@ def _backward(ctx: Any, upstreams: tuple[Any, ...], ask: Ask) -> Any:
         there.handle, gradients, tuple(changed), tuple(changed.values())
     )
     went = ask(asked, say.Went)
-    for label in went.used:
-        stubs.use_once_more(label)
     if went.crash is not None:
         raise raised(went.crash)
     found = [_returned(each) for each in went.returned]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.abc
 import importlib.machinery
 import sys
@@ -10,23 +9,8 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 import minigrad
-from minigrad import course, ops
-
-MOST_USED = 500
-
-MAKERS: dict[str, tuple[Any, str]] = {
-    f"{owner.__name__}.{name}": (owner, name)
-    for owner, names in (
-        (minigrad, ("zeros", "zeros_like", "full", "full_like")),
-        (minigrad.Tensor, ("new_zeros", "new_full", "zero_")),
-        (np, ("zeros", "zeros_like", "full", "full_like")),
-    )
-    for name in names
-}
-"""What makes an array of zeros, by the label it is noted under."""
+from minigrad import course
 
 ABSENT = (
     "IPython",
@@ -111,54 +95,3 @@ class _Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         module.__dict__["__getattr__"] = lambda name: getattr(NOTHING, name)
-
-
-@contextlib.contextmanager
-def noted() -> Iterator[list[str]]:
-    """The names of the operations that run meanwhile, and of what makes zeros."""
-    used: list[str] = []
-
-    def noting(name: str, make: Any) -> Any:
-        def note_and_make(*arguments: Any, **options: Any) -> Any:
-            if len(used) < MOST_USED:
-                used.append(name)
-            return make(*arguments, **options)
-
-        return note_and_make
-
-    rows = [(row.function, name) for name, row in ops.OPS.items()]
-    places: list[tuple[Any, str, Any]] = [
-        (function, "forward", staticmethod(noting(name, function.forward)))
-        for function, name in {f: n for f, n in reversed(rows) if f}.items()
-    ]
-    for label, (owner, name) in MAKERS.items():
-        places.append((owner, name, noting(label, getattr(owner, name))))
-    before = [vars(owner).get(name, _INHERITED) for owner, name, _ in places]
-    try:
-        for owner, name, instead in places:
-            setattr(owner, name, instead)
-        yield used
-    finally:
-        # After a call of the answer some of them are put back already.
-        for (owner, name, instead), old in zip(places, before, strict=True):
-            if vars(owner).get(name) is instead:
-                if old is _INHERITED:
-                    delattr(owner, name)
-                else:
-                    setattr(owner, name, old)
-
-
-_INHERITED = object()
-
-
-def use_once_more(label: str) -> None:
-    """Compute with what bears this label, for whoever counts on this side."""
-    row = ops.OPS.get(label)
-    one = np.ones((1, 1))
-    # It is counted all the same, whatever it may lack.
-    with contextlib.suppress(Exception):
-        if row is not None and row.function is not None:
-            row.function.forward(one, one)
-        elif label in MAKERS:
-            owner, name = MAKERS[label]
-            getattr(owner, name)(1)

@@ -6,12 +6,11 @@ value, and nobody outside believes it more than a stranger.
 
 from __future__ import annotations
 
-import contextlib
 import linecache
 import os
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,20 +30,21 @@ from minigrad.course.check import (
     forbidden_api,
     observation,
     own_random_numbers,
-    silence,
     submission,
 )
 from minigrad.course.check.probes import table
+from minigrad.course.check.probes.reviews import reviewed
 from minigrad.course.check.probes.traversals import traverse
 from minigrad.course.grade import frames, serialization, stubs
 from minigrad.course.grade import messages as say
 from minigrad.course.grade.autograd_guard import Guard
-from minigrad.kernels._jit import in_numpy
 from minigrad.mistakes import TABLE
 from minigrad.nn import data
 from minigrad.tracing import messages as sentences
 
 _MOST_ERRORS = 20
+
+running = examination.running  # the limits of the box bound its memory
 
 
 def prepare() -> Guard:
@@ -220,8 +220,7 @@ class Desk:
                 if value is not None:
                     with minigrad.no_grad():
                         call.arguments[place].copy_(minigrad.tensor(value))
-            with stubs.noted() as used:
-                call.backward(asked.upstreams)
+            call.backward(asked.upstreams)
         if not call.passes:
             return say.Went()
         run = call.passes[-1]
@@ -229,8 +228,8 @@ class Desk:
             # What an engine says of it the judge finds out with its own.
             is_sequence = isinstance(watch.raw, tuple | list)
             kind = run.returned_kind if is_sequence else "one"
-            return say.Went(None, kind, run.returned, tuple(used))
-        return say.Went(run.crash, used=tuple(used))
+            return say.Went(None, kind, run.returned)
+        return say.Went(run.crash)
 
     def call(self, asked: say.Call) -> say.Called:
         """Call a plain function; unlike a Function it may ask for derivatives."""
@@ -257,7 +256,10 @@ class Desk:
         answers = [self.answers[place] for place in asked.places]
         # Who writes a traversal gets none, not even one kept from before.
         own_traversal = asked.look == traverse.__name__
-        self.guard.on = own_traversal or "Function" in map(_kind, answers)
+        # A Function of one's own has no formula to be checked: it may differentiate.
+        own_function = asked.look == reviewed.__name__
+        has_formula = "Function" in map(_kind, answers) and not own_function
+        self.guard.on = own_traversal or has_formula
         try:
             with as_imported.in_force(), running(Deadline(3600.0)):
                 given = [alive(each) for each in asked.given]
@@ -322,19 +324,6 @@ def as_message(value: Any) -> Any:
         parts = [as_message(each) for each in value]
         return tuple(parts) if isinstance(value, tuple) else parts
     return value
-
-
-@contextlib.contextmanager
-def running(deadline: Deadline) -> Iterator[None]:
-    """As a check runs an answer; the limits of the box bound its memory."""
-    with (
-        in_numpy(),
-        silence(),
-        minigrad.enable_grad(),
-        minigrad.teaching(False),
-        deadline.running(),
-    ):
-        yield
 
 
 def run_cell(source: str, number: int, names: dict[str, Any]) -> None:

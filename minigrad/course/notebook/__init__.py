@@ -6,12 +6,14 @@ from minigrad.course.notebook.concepts import concept_test
 from minigrad.course.notebook.faq import answers
 from minigrad.course.notebook.glossary import terms
 from minigrad.course.notebook.home import home, write_home
+from minigrad.course.notebook.map_of_ctx import ctx_map
 from minigrad.course.notebook.predictions import predict
 from minigrad.course.notebook.progress import gym, progress
 from minigrad.course.notebook.replay import step_through
 from minigrad.course.notebook.restore import reset
 from minigrad.course.notebook.rulebook import rules, table_file
 from minigrad.course.notebook.spaced_repetition import ask, recall, review
+from minigrad.course.notebook.two_engines import in_torch, side_by_side
 from minigrad.course.notebook.widgets import because, exercise
 
 __all__ = [
@@ -22,12 +24,14 @@ __all__ = [
     "check",
     "concept_test",
     "concepts",
+    "ctx_map",
     "examine",
     "exercise",
     "faq",
     "gym",
     "hint",
     "home",
+    "in_torch",
     "journal",
     "paths",
     "predict",
@@ -36,6 +40,7 @@ __all__ = [
     "reset",
     "review",
     "rules",
+    "side_by_side",
     "step_through",
     "table_file",
     "terms",

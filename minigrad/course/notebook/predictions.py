@@ -141,9 +141,13 @@ class Prediction:
                 return Ran(trace=self.then())
             except Exception as error:
                 return Ran(error=error)
-        from minigrad.views import step
-
         then, found = self.then, dict[str, Any]()
+        if getattr(then, "is_recording", False):
+            try:
+                return Ran(trace=self._opened(then()))
+            except Exception as error:
+                return Ran(error=error)
+        from minigrad.views import step
 
         @wraps(then)
         def program() -> None:
@@ -156,14 +160,19 @@ class Prediction:
         if "<lambda>" in program.__qualname__:
             program.__qualname__ = self.label
         try:
-            found["trace"] = step(program).open_at(*self.at)
-            if self.level:
-                found["trace"].at_level(self.level)
-            if self.memory:
-                found["trace"].with_memory()
+            found["trace"] = self._opened(step(program))
         except Exception as error:  # there was nothing to record yet
             found["error"] = error
         return Ran(**found)
+
+    def _opened(self, trace: Any) -> Any:
+        """A recording whose player opens where the prediction says."""
+        trace.open_at(*self.at)
+        if self.level:
+            trace.at_level(self.level)
+        if self.memory:
+            trace.with_memory()
+        return trace
 
 
 def predict(
@@ -182,7 +191,8 @@ def predict(
 ) -> Any:
     """Ask before it happens; Commit locks the answer, runs ``then``, and shows both.
 
-    ``label`` names the prediction (``"01.a"``), so that its answer comes back. ``so``
+    ``label`` names the prediction (``"01.a"``), so that its answer comes back. ``then``
+    may also be what makes a recording (``course.in_torch(program)``). ``so``
     reads off the run which choice came true, and ``why`` is one sentence on it. ``at``
     is what the step says at which the player opens; of several, each is looked for
     behind the one before; ``level`` is the player's, and ``memory`` opens its strip of

@@ -31,7 +31,7 @@ export class Comparison {
       box.append(element("h2", "", trace.meta.title || message("player.title")), place);
       sides.append(box);
       const player = new Player(place, trace, {
-        level: 1,
+        level: trace.meta.level ?? 1,
         side: true,
         difference: data.difference?.[side],
         onMove: (at) => this.follow(side, at),

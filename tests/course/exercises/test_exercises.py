@@ -12,8 +12,9 @@ import pytest
 import minigrad as mg
 from minigrad.course import examine
 from minigrad.course.check.probes import traversals
+from minigrad.course.check.probes.work import noted
 from minigrad.course.exercises import catalogue, ex01_2, ex06_2, graphs
-from minigrad.course.exercises.ex04_2 import counted_products
+from minigrad.course.exercises.ex04_2 import PRODUCTS
 from minigrad.course.exercises.ex06_1 import stretched
 from tests.answers import rows
 
@@ -63,11 +64,18 @@ def test_collector_of_garbage_is_on_after_a_check(name: str) -> None:
 
 def test_products_are_counted_however_they_are_written() -> None:
     a, b = mg.ones(2, 3), mg.ones(3, 2)
-    with counted_products() as count:
+    with noted(PRODUCTS) as (ran, zeros):
         _ = a @ b, a.mm(b), mg.einsum("ij,jk->ik", a, b), a * 2
-    assert count == [3]
+    assert (len(ran), zeros) == (3, [])
     _ = a @ b
-    assert count == [3]
+    assert len(ran) == 3
+
+
+def test_zeros_are_noted_whoever_makes_them() -> None:
+    with noted(()) as (ran, zeros):
+        _ = mg.zeros(2), np.zeros_like([1.0]), mg.ones(2).new_full((2,), 0.0)
+    assert ran == []
+    assert {"zeros", "zeros_like", "new_full"} <= set(zeros)
 
 
 def test_number_of_a_line_that_nobody_sees_is_not_told() -> None:

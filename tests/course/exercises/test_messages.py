@@ -24,14 +24,19 @@ SPEAKING = [
 
 
 def words_of(stem: str) -> set[str]:
-    """The texts in a program, by their parts, and the names of keyword arguments."""
-    found: set[str] = set()
+    """The texts in a program, by their parts, and the names of keyword arguments.
+
+    And what it gets by itself: what its rules do, and the text of an exception.
+    """
+    found = {row["does"] for row in text_of(f"{PACKAGE}.{stem}").get("rules", [])}
     for node in ast.walk(ast.parse((FOLDER / f"{stem}.py").read_text("utf8"))):
         match node:
             case ast.Constant(value=str(text)):
                 found |= {text, *text.split(".")}
             case ast.keyword(arg=str(name)):
                 found.add(name)
+            case ast.Attribute(attr="of_crash"):
+                found.add("text")
     return found
 
 

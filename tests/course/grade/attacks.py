@@ -377,7 +377,7 @@ def forged(facts):
     "the judge's own rule": returning(
         """
 try:
-    from minigrad.course.exercises.gym.square import reference
+    from minigrad.course.exercises.gym.max import reference
     from minigrad.course.exercises import catalogue
     rule = catalogue.load("gym.Square").gradients
 except Exception:

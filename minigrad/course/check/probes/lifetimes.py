@@ -46,9 +46,9 @@ def alive_after(function: Any, numbers: Array, backward: bool) -> tuple[str, ...
     return tuple([name for name, is_alive in watched.alive().items() if is_alive])
 
 
-def applied(function: Any, x: Any) -> Any:
+def applied(function: Any, *inputs: Any) -> Any:
     """Its result by forward and ctx: an apply of its own would pass them by."""
-    return vars(minigrad.autograd.Function)["apply"].__func__(function, x)
+    return vars(minigrad.autograd.Function)["apply"].__func__(function, *inputs)
 
 
 def gradient_of_a_sum(function: Any, numbers: Array, others: Array) -> Array:

@@ -16,8 +16,10 @@ from minigrad.course.check.probes.chains import peaks_of_chains
 from minigrad.course.check.probes.checkers import Judged, Sloped, judged, sloped
 from minigrad.course.check.probes.checkpoints import Checkpointed, checkpointed
 from minigrad.course.check.probes.clocks import Timed, time_calls
+from minigrad.course.check.probes.devices import Moved, on_second_device
 from minigrad.course.check.probes.duals import Dual, run_programs
 from minigrad.course.check.probes.histories import Ending, tell
+from minigrad.course.check.probes.layouts import Laid, laid_out
 from minigrad.course.check.probes.lifetimes import (
     Left,
     gradient_of_a_sum,
@@ -31,6 +33,7 @@ from minigrad.course.check.probes.packing import (
     stored,
     there_and_back,
 )
+from minigrad.course.check.probes.reviews import Reviewed, reviewed
 from minigrad.course.check.probes.second_order import (
     Product,
     Step,
@@ -39,6 +42,7 @@ from minigrad.course.check.probes.second_order import (
 )
 from minigrad.course.check.probes.traversals import Program, Traversal, traverse
 from minigrad.course.check.probes.walks import Graph, Walk, walk
+from minigrad.course.check.probes.work import Work, work_of
 
 LOOKS: dict[str, Callable[..., Any]] = {
     look.__name__: look
@@ -63,6 +67,10 @@ LOOKS: dict[str, Callable[..., Any]] = {
         mapped,
         each_gradient,
         race,
+        on_second_device,
+        laid_out,
+        reviewed,
+        work_of,
     )
 }
 
@@ -85,4 +93,8 @@ RECORDS = (
     Step,
     Mapped,
     Raced,
+    Moved,
+    Laid,
+    Reviewed,
+    Work,
 )

@@ -1,0 +1,75 @@
+"""17.4: a Function that runs here on float32, and stops on what torch hands it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from minigrad.course.check import Array, Finding, pass_on_todo
+from minigrad.course.check.probes import seen
+from minigrad.course.check.probes.devices import on_second_device
+from minigrad.course.check.probes.layouts import Laid, laid_out
+from minigrad.course.exercises.messages import Messages
+from minigrad.course.exercises.recorded import in_torch
+
+say = Messages(__name__)
+
+ANSWER = "RowSums"
+WEIGHTS = np.array([1.0, 2.0, 4.0])
+CASES = (
+    ("float32, as it lies", "float32", False, False),
+    ("float64", "float64", False, False),
+    ("float16", "float16", False, False),
+    ("x transposed in memory", "float32", True, False),
+    ("grad_output transposed in memory", "float32", False, True),
+)
+"""What the case is called, its dtype, and whether x or the result is transposed."""
+
+
+def numbers(dtype: str) -> Array:
+    """Eight rows of three, in two groups; float64 holds what float32 can't."""
+    x = np.arange(24.0).reshape(2, 4, 3) / 8
+    return (x + 1e-9 if dtype == "float64" else x).astype(dtype)
+
+
+def run(torch: Any, answer: Any, case: tuple[str, str, bool, bool]) -> dict[str, Any]:
+    """One case in an engine: value, gradient and both dtypes, as plain data."""
+    _, dtype, turned, turns = case
+    laid = laid_out(answer, numbers(dtype), turned, turns, engine=torch)
+    return {
+        "value": laid.value.astype(float).tolist() if laid.value is not None else None,
+        "slope": laid.slope.astype(float).tolist() if laid.slope is not None else None,
+        "dtypes": [laid.dtype, laid.slope_dtype],
+    }
+
+
+def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+    """The recorded cases in their order; then a second device."""
+    for case, recorded in zip(CASES, in_torch("17.4"), strict=True):
+        name, dtype, *turned = case
+        laid = seen(laid_out, (answer,), numbers(dtype), *turned)
+        found = fault_in(laid, name, dtype, recorded)
+        if found:
+            return [found]
+    moved = seen(on_second_device, (answer,), numbers("float32"))
+    if moved.leaves:
+        return [say("device", step=moved.leaves[0])]
+    return []
+
+
+def fault_in(laid: Laid, name: str, dtype: str, recorded: Any) -> Finding | None:
+    """What is wrong in one case, beside what torch gave."""
+    if laid.crash is not None:
+        pass_on_todo(laid.crash)
+        said = {"case": name, "error": laid.crash.text.splitlines()[0]}
+        return say.of_crash("stops", laid.crash, **said)
+    if laid.dtype != dtype:
+        return say("casts", case=name, got=laid.dtype, dtype=dtype)
+    close = 1e-2 if dtype == "float16" else 1e-5 if dtype == "float32" else 1e-12
+    for key, got in (("value", laid.value), ("slope", laid.slope)):
+        right = np.array(recorded[key])
+        if got is None or not np.allclose(got.astype(float), right, close, 0):
+            digits = got is not None and np.allclose(got.astype(float), right, 1e-6)
+            return say(f"{key}.digits" if digits else key, case=name, dtype=dtype)
+    return None

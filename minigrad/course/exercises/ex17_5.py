@@ -1,0 +1,82 @@
+"""17.5: a Function of one's own, with the ten questions answered before the check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.course.check import Finding, pass_on_todo, submission, ten_questions
+from minigrad.course.check.probes import seen
+from minigrad.course.check.probes.reviews import Reviewed, reviewed
+from minigrad.course.exercises.messages import Messages
+
+say = Messages(__name__)
+
+ANSWER = "Mine, example, review"
+WORDS = ("yes", "no", "-")
+
+
+def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+    """The review first: without it only the inputs are made."""
+    answers, missing = submission.one_for_each(ANSWER.split(", "), answer, "17.5")
+    if missing:
+        return missing
+    mine, example, review = answers
+    unusable = submission.unusable(mine, "Mine") or submission.no_function(
+        example, "example"
+    )
+    if unusable:
+        return [unusable]
+    example()  # as shipped, it says that there's something to do
+    return list(faults(mine, example, review))[:1]
+
+
+def faults(mine: Any, example: Any, review: Any) -> Iterator[Finding]:
+    """What is missing in the review; what the runs say, beside it."""
+    said = [str(each) for each in review] if isinstance(review, (list, tuple)) else []
+    if len(said) != len(ten_questions.questions()):
+        yield say("review.unread", said=review)
+        return
+    for number, word in enumerate(said, 1):
+        if word not in WORDS:
+            yield say("review.open", number=number, word=word, text=text_of(number))
+            return
+    found = seen(reviewed, (mine, example))
+    if found.crash is not None:
+        pass_on_todo(found.crash)
+        yield say("crashed", error=found.crash.text.splitlines()[0])
+        return
+    yield from in_the_runs(found, said)
+    for number, word in enumerate(said, 1):
+        if word == "no":
+            yield say("review.no", number=number, text=text_of(number))
+
+
+def in_the_runs(found: Reviewed, said: Sequence[str]) -> Iterator[Finding]:
+    """A no of the ten, beside what the review says; then the three checks."""
+    rows = zip(found.says, found.because, found.mistakes, said, strict=True)
+    for number, (says, because, mistakes, word) in enumerate(rows, 1):
+        if says == ten_questions.NO:
+            key = "no.unseen" if word == "yes" else "no.known"
+            about = {"number": number, "text": text_of(number), "because": because}
+            finding = say(key, **about)
+            yield Finding(
+                mistakes,
+                finding.what,
+                finding.where,
+                finding.looks_like,
+                finding.hint,
+            )
+    if found.gradcheck:
+        yield say("gradcheck", error=found.gradcheck, mine="gradcheck")
+    if found.gradgradcheck and not found.refused:
+        yield say("gradcheck.twice", error=found.gradgradcheck, mine="gradgradcheck")
+    if found.lint:
+        yield say("lint", warning=found.lint)
+
+
+def text_of(number: int) -> str:
+    """A question by its number."""
+    return ten_questions.questions()[number - 1].question

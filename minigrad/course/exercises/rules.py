@@ -1,0 +1,53 @@
+"""Functions of one formula each way, on which an answer that checks rules is tried.
+
+The text file beside a module has them as rows of ``[[rules]]``: what the Function
+``does``, its ``forward`` and ``backward`` of x and of g, and whether that is ``right``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import minigrad
+from minigrad.course.exercises.messages import text_of
+
+CLASS = """\
+class Given(minigrad.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return {forward}
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return {backward}
+"""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One of them; ``row`` is what the text says besides."""
+
+    function: Any
+    does: str
+    right: bool
+    row: dict[str, Any]
+
+
+def rules_of(module: str) -> list[Rule]:
+    """The rules of an exercise, in their order."""
+    return [
+        Rule(function_of(row), row["does"], row.get("right", False), row)
+        for row in text_of(module)["rules"]
+    ]
+
+
+def function_of(row: dict[str, Any]) -> Any:
+    """The Function, and its source: it may be wanted where this file is not."""
+    source = CLASS.format(forward=row["forward"], backward=row["backward"])
+    names: dict[str, Any] = {"minigrad": minigrad}
+    exec(source, names)
+    names["Given"].source = source
+    return names["Given"]

@@ -1,0 +1,371 @@
+# %% [markdown] tags=["slide"]
+# # To PyTorch and back
+#
+# You will
+# * run one source in both engines, and see what carries over and what doesn't,
+# * carry a Function from one to the other, and read PyTorch's errors on the way,
+# * review a Function of your own, with ctx on one printed page.
+
+# %%
+import minigrad as mg
+from minigrad import course
+
+mg.teaching()
+
+# %% tags=["recall"]
+course.recall("17")
+
+# %% [markdown] tags=["slide"]
+# ## Do both engines take the same steps?
+#
+# This program gets its engine as an argument and calls it `torch`. So it's one source
+# for both: `scale(mg)` runs here, and `scale(torch)` would run in PyTorch.
+
+
+# %% tags=["slide"]
+def scale(torch):
+    class Scale(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, factor):
+            ctx.factor = factor
+            return x * factor
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            return grad_output * ctx.factor, None
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = Scale.apply(x, 10)
+    (y * y).sum().backward()
+    return x.grad
+
+
+scale(mg)
+
+# %% [markdown]
+# **Look.** Here are two players that step together: first minigrad, then PyTorch. If
+# PyTorch is installed, it runs now; if not, you see a recording, and its title says so.
+# Step to the end. Does the ctx ever hold something else in one of them? Do the nodes
+# run in another order?
+
+# %% tags=["step"]
+course.side_by_side(scale)
+
+# %% [markdown] tags=["explain"]
+# No, twice. Steps that belong together are paired, and the first difference would be
+# marked: there's none. PyTorch's side has two more steps: they say what its C++ doesn't
+# show, such as bytes. The comparison leaves that out. The rules of ctx, the order of
+# nodes, the versions of saved tensors and the names in `grad_fn` are the same.
+
+# %% [markdown] tags=["slide"]
+# ## What happens to NumPy in PyTorch?
+#
+# People **port** a Function (carry it from one engine to another) by changing the
+# import. Often something else is in there: NumPy. Here the weights are an array, whose
+# dtype is float64; x is float32.
+
+# %% tags=["slide"]
+import numpy as np
+
+
+def weighted(torch):
+    weights = np.array([2.0, 3.0])
+
+    class Weighted(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * weights
+
+        @staticmethod
+        def backward(ctx, grad_output):
+            return weights * grad_output
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    Weighted.apply(x).sum().backward()
+    return x.grad
+
+
+# %% tags=["predict", "hide-input", "step", "slide"]
+def where_it_ended(ran):
+    for event in ran.trace.data["events"]:
+        for method in ("forward", "backward"):
+            if event["k"] == "exception" and f"Weighted.{method}" in event["say"]:
+                return f"an error in {method}"
+    return "no error: x.grad is [2, 3], in float32"
+
+
+course.predict(
+    "17.numpy",
+    "What happens in PyTorch, when weighted(torch) is called?",
+    [
+        "an error in forward",
+        "an error in backward",
+        "no error: x.grad is [2, 3], in float32",
+        "no error: x.grad is [2, 3], in float64",
+    ],
+    then=course.in_torch(weighted),
+    so=where_it_ended,
+    why="With the array first, the product is NumPy's to compute. It leaves it to the "
+    "tensor, which knows nothing of arrays; so neither computes it.",
+    at="It stops here",
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# The two products aren't the same to Python. `x * weights` asks the tensor first; it
+# can't, so NumPy computes it, and the result is a float64 tensor though x is float32.
+# `weights * grad_output` asks the array first; NumPy leaves it to the tensor, and that
+# gives up: a TypeError. And here?
+
+# %% tags=["raises-exception", "slide"]
+weighted(mg)
+
+# %% [markdown] tags=["explain", "slide"]
+# minigrad refuses both, already in forward, and says how to mend it. Calls such as
+# `np.exp(x)` differ in the same way. In PyTorch they work inside a Function, as long as
+# nothing is recorded there; they stop under `create_graph`, in `vmap`, and on a GPU.
+# So port the formula, not NumPy: `torch.exp(x)`.
+
+# %% tags=["because", "hide-input"]
+course.because(
+    "17.because",
+    "A Function has NumPy inside, and ran in PyTorch for a year. What has to change "
+    "around it for it to stop? One sentence, for yourself; it isn't graded.",
+)
+
+# %% [markdown] tags=["slide"]
+# ## Which differences are left?
+#
+# **Look.** Both sides begin with the same seed. Where's the first difference, and is it
+# autograd's? (The marked step is the first at which both sides tell something else.)
+
+
+# %% tags=["slide"]
+def seeded(torch):
+    torch.manual_seed(0)
+    x = torch.rand(2).requires_grad_()
+    (x * x).sum().backward()
+
+
+# %% tags=["step"]
+course.side_by_side(seeded)
+
+# %% [markdown] tags=["explain", "slide"]
+# The numbers of x differ: each engine draws in its own way. Nodes, order and rule (2x)
+# are the same. These are the differences that you'll meet:
+#
+# | | PyTorch 2.13 | minigrad |
+# |---|---|---|
+# | a seed | its own numbers | NumPy's |
+# | a long float32 sum | its own order of adding | NumPy's: the last digit may differ |
+# | NumPy in a formula | often accepted | refused |
+# | an error | RuntimeError, TypeError, ... | a subclass of the same, with a `fix:` |
+# | gradcheck | sends back zeros and ones | random numbers, too |
+# | devices | cpu, cuda, mps, ... | cpu |
+
+# %% [markdown] tags=["slide"]
+# ## What works here and stops there?
+#
+# A **device** is where a tensor's numbers are: `cpu`, or a GPU such as `cuda`. Tensors
+# on two devices can't be multiplied (single numbers excepted), and matrix products
+# refuse two dtypes. So what forward makes itself should take both from x. `new_tensor`
+# does. Here's the dtype of the result for an x in float16, float32 and float64.
+
+
+# %% tags=["slide"]
+class Portable(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x @ x.new_tensor([2.0, 3.0])
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * grad_output.new_tensor([2.0, 3.0])
+
+
+x = mg.tensor([1.0, 2.0], requires_grad=True)
+[Portable.apply(each).dtype for each in (x.half(), x, x.double())]
+
+# %% [markdown]
+# **Try.** The third trap is order in memory. `view` reads the numbers as they lie; they
+# have to be **contiguous**: one after the other, in the order of the shape. Turn the
+# switch. What's printed, and which line stops? Then write `reshape` for the first
+# `view`: what does it do that `view` refuses?
+
+
+# %% tags=["try"]
+class Double(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        print(grad_output.stride(), grad_output.is_contiguous())
+        return (grad_output.view(-1) * 2).view(2, 3)
+
+
+def in_memory(transposed=False):
+    y = Double.apply(mg.ones(2, 3, requires_grad=True))
+    y = y.t() if transposed else y
+    (y * 2).sum().backward()
+
+
+mg.live(in_memory, transposed=False)
+
+# %% [markdown] tags=["explain"]
+# (3, 1) and True; then (1, 2) and False, and the line with `view` stops, as it does in
+# PyTorch. `reshape` copies where it has to. You don't choose the order in which
+# grad_output arrives: what comes after your Function does.
+
+# %% [markdown] tags=["slide"]
+# ## What does an error of PyTorch mean?
+#
+# A message says what the engine saw, and guesses at what you want. h is a state that
+# goes from round to round. `train("nothing")` stops in the second round, here and in
+# PyTorch: *Trying to backward through the graph a second time ... Specify
+# retain_graph=True*. That's one of the two repairs below.
+
+
+# %% tags=["slide"]
+def train(repair):
+    w = mg.tensor(0.5, requires_grad=True)
+    h = mg.tensor(1.0)
+    for _ in range(2):
+        h = w.sin() * h
+        h.backward(retain_graph=repair == "retain_graph")
+        with mg.no_grad():
+            w -= 0.1 * w.grad
+        w.grad = None
+        if repair == "detach":
+            h = h.detach()
+    return round(w.item(), 3)
+
+
+# %% tags=["predict", "hide-input", "step", "slide"]
+def with_retain_graph():
+    return train("retain_graph")
+
+
+course.predict(
+    "17.retain",
+    'How does train("retain_graph") end?',
+    ["without an error", "with the same error", "with another error"],
+    then=with_retain_graph,
+    so=lambda ran: (
+        "without an error"
+        if ran.error is None
+        else "with the same error"
+        if "second time" in str(ran.error)
+        else "with another error"
+    ),
+    why="h leads into the graph of the first round, where sin has saved w. w has been "
+    "changed in place since, so backward finds another version of it.",
+    at="backward stops: the box kept w",
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# The graph of the second round contains the first one, through `h`. Keeping that alive
+# is of no use, as `w` has changed. The cause is that `h` carries its history along, so
+# the repair is `h.detach()`. Ask where the graph comes from, not which words are in the
+# message. In 17.3 you do that for eight messages; the course's search helps.
+
+# %% tags=["slide"]
+train("detach")
+
+# %%
+course.answers("Trying to backward through the graph a second time")
+
+# %% [markdown] tags=["slide"]
+# ## Is your own Function ready?
+#
+# Ten questions, the course's lessons in short. `self_review` asks them of a Function,
+# and `mg.diagnose` answers what a run can answer. The rest is for you to say. This one
+# is log(1 + exp(x)), written so that a large x doesn't overflow; its slope is right.
+# Run it. **Predict** which of the ten say *no* before you read the answers.
+
+
+# %% tags=["predict", "slide"]
+class Softplus(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x.sigmoid())
+        positive = mg.maximum(x, mg.zeros(x.shape))
+        return positive + (-x.abs()).exp().log1p()
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (slope,) = ctx.saved_tensors
+        return grad_output * slope
+
+
+course.self_review(Softplus, mg.tensor([0.5, -1.0]))
+
+# %% [markdown] tags=["explain"]
+# Two say no: 8, as a saved intermediate has no history (lesson 10), and 9, as
+# `mg.zeros` makes its tensor on the cpu, wherever x is. A *yes* means that no run found
+# the opposite. Ask the questions while you write: afterwards, each no is a repair.
+
+# %% [markdown] tags=["slide"]
+# ## ctx on one page
+#
+# Here's everything that ctx has: when you may call it, what it does to backward, and
+# the lesson that shows it, if one does. `course.ctx_map().save("ctx_map.pdf")` writes a
+# page to print; `.svg` works, too.
+
+# %% tags=["slide"]
+course.ctx_map()
+
+# %% [markdown] tags=["slide"]
+# ## Where to go from here
+#
+# What you know carries over, under other names:
+#
+# * **Your rule in a compiled model:** `torch.library`, with `custom_op` and
+#   `register_autograd`. It takes `setup_context` and `backward`, as you wrote them.
+# * **What a compiler makes of backward:** AOTAutograd, in `torch.compile`. Forward and
+#   backward become two graphs; what's saved is an output of the first.
+# * **vmap, grad and jvp as functions:** `torch.func`, once called functorch. A Function
+#   needs forward without ctx, `setup_context`, and `vmap` (lessons 09, 11 and 15).
+# * **JAX:** `jax.custom_vjp`. Its forward returns the result and what ctx would keep;
+#   its backward gets that, and the upstream gradient.
+
+# %% [markdown] tags=["slide"]
+# ## What to remember
+#
+# You can now take a Function to PyTorch, or bring one here, and say beforehand where it
+# would stop. Answer each card in your own words before you open it.
+
+# %% [markdown] tags=["recall", "slide"]
+# <details><summary>What carries over without a change?</summary>
+#
+# The rules of ctx and apply, the order of nodes, hooks, version checks, the names in
+# grad_fn, and which of Python's errors is raised.
+#
+# </details>
+#
+# <details><summary>Which three things stop a port that ran on your machine?</summary>
+#
+# A tensor made with its own dtype or device, a `view` of what isn't contiguous, and
+# NumPy inside.
+#
+# </details>
+#
+# <details><summary>An error suggests a repair. What do you ask first?</summary>
+#
+# Where the graph (or the tensor) that it complains about comes from. The suggestion
+# removes the message, not always the cause.
+#
+# </details>
+
+# %% [markdown]
+# **In PyTorch this is** where you are now. Put `import torch as mg` in the first cell,
+# leave out the lines that teach, and all numbers stay as they are, but for those that
+# this lesson has shown to differ.
+#
+# ## Now you
+#
+# [Five exercises](../exercises/17_to_pytorch_and_back/17_exercises.ipynb)
+# wait for you. The last one is a Function from your own work. Where you stand:
+
+# %%
+course.progress("17")
