@@ -256,9 +256,10 @@ def form_of(form: str) -> Any:
 
 HOW = (
     "Each program begins with `import minigrad as mg`, and prints the same in PyTorch. "
-    "Don't run them. If a program stops before it has printed, choose *an error*. A "
-    "guess tells less than *I don't know*. Which answers were right isn't shown: you "
-    "may meet the same ideas again."
+    "Don't run them. Some are odd on purpose, and none has a misprint. *An error* "
+    "means that an exception stops the program before it has printed. A guess tells "
+    "less than *I don't know*. Which answers were right isn't shown: you may meet the "
+    "same ideas again."
 ).replace("*", "")
 
 

@@ -164,7 +164,7 @@ GOOD = concepts.result_of("A", "ann", answers("A", 3))
         ),
         (
             json.dumps(GOOD | {"form": "B"}),
-            "grad_output: '30.0' is none of '1200.0', '120.0'",
+            "grad_output: '20.0' is none of '80.0', '60.0'",
         ),
     ],
 )
