@@ -115,12 +115,12 @@ class LambdaLR(LRScheduler):
         last_epoch: int = -1,
     ) -> None:
         groups = len(getattr(optimizer, "param_groups", ()))
-        is_list = isinstance(lr_lambda, (list, tuple))
-        self.lr_lambdas = list(lr_lambda) if is_list else [lr_lambda] * groups
-        if is_list and len(self.lr_lambdas) != groups:
+        several = [lr_lambda] * groups if callable(lr_lambda) else list(lr_lambda)
+        self.lr_lambdas: list[Callable[[int], float]] = several
+        if len(several) != groups:
             raise errors.ArgumentValueError.at(
                 "LambdaLR",
-                f"Expected {groups} lr_lambdas, but got {len(self.lr_lambdas)}",
+                f"Expected {groups} lr_lambdas, but got {len(several)}",
                 "give one function, or one for each group of parameters",
             )
         super().__init__(optimizer, last_epoch)

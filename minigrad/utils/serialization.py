@@ -50,7 +50,8 @@ class ValuesOnly(pickle.Unpickler):
 def save(obj: Any, f: File) -> None:
     """Write ``obj`` to a path or an open file: values, not graphs.
 
-    At a path, the old file stays until the new one is whole. Files are this engine's own: torch cannot read them.
+    At a path, the old file stays until the new one is whole. Files are this engine's
+    own: torch cannot read them.
     See: torch ``save``.
 
     >>> import io

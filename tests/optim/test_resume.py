@@ -1,4 +1,4 @@
-"""A run that is interrupted, saved and gone on with has the numbers of one that isn't."""
+"""A run that is interrupted, saved and gone on with loses nothing."""
 
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ class Run:
         self.schedule = torch.optim.lr_scheduler.CosineAnnealingLR(self.optimizer, 20)
 
     def to(self, steps: int, stop_at: int = -1) -> "Run":
-        """Train until this step; in the middle of step ``stop_at`` it is interrupted."""
+        """Train until this step; in step ``stop_at`` it is interrupted."""
         torch = self.torch
         while len(self.losses) < steps:
             x = torch.randn(8, 3)
