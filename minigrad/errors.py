@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-LESSONS = frozenset(f"{number:02d}" for number in range(14))
+LESSONS = frozenset(f"{number:02d}" for number in (*range(14), 16))
 
 
 def message(where: str, what: str, fix: str, lesson: str = "") -> str:

@@ -8,6 +8,7 @@ from minigrad.course.notebook.home import home, write_home
 from minigrad.course.notebook.predictions import predict
 from minigrad.course.notebook.progress import gym, progress
 from minigrad.course.notebook.replay import step_through
+from minigrad.course.notebook.report_card import report_card
 from minigrad.course.notebook.restore import reset
 from minigrad.course.notebook.rulebook import rules, table_file
 from minigrad.course.notebook.spaced_repetition import ask, recall, review
@@ -29,6 +30,7 @@ __all__ = [
     "predict",
     "progress",
     "recall",
+    "report_card",
     "reset",
     "review",
     "rules",
