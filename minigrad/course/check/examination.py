@@ -64,7 +64,8 @@ def examine(
     if exercise.lines:
         return _examine_order(exercise, answer)
     with as_imported.in_force(), own_random_numbers(seed):
-        deadline = Deadline(seconds)
+        # To train takes longer than the rest of the checks.
+        deadline = Deadline(max(seconds, getattr(exercise.spec, "SECONDS", 0.0)))
         try:
             if exercise.parts:
                 return _examine_parts(exercise, answer, seed, deadline, look)
