@@ -8,7 +8,7 @@ from typing import Any
 from minigrad.course.check.probes.chains import peaks_of_chains
 from minigrad.course.check.probes.checkers import Judged, Sloped, judged, sloped
 from minigrad.course.check.probes.checkpoints import Checkpointed, checkpointed
-from minigrad.course.check.probes.clocks import Timed, time_calls
+from minigrad.course.check.probes.clocks import Timed, time_calls, time_two
 from minigrad.course.check.probes.duals import Dual, run_programs
 from minigrad.course.check.probes.histories import Ending, tell
 from minigrad.course.check.probes.lifetimes import (
@@ -29,6 +29,14 @@ from minigrad.course.check.probes.second_order import (
     Step,
     product_of,
     stepped,
+)
+from minigrad.course.check.probes.training import (
+    Gradient,
+    Trained,
+    Weighed,
+    gathered,
+    trained,
+    weighed,
 )
 from minigrad.course.check.probes.traversals import Program, Traversal, traverse
 from minigrad.course.check.probes.walks import Graph, Walk, walk
@@ -53,6 +61,10 @@ LOOKS: dict[str, Callable[..., Any]] = {
         sloped,
         product_of,
         stepped,
+        time_two,
+        trained,
+        weighed,
+        gathered,
     )
 }
 
@@ -73,4 +85,7 @@ RECORDS = (
     Sloped,
     Product,
     Step,
+    Trained,
+    Weighed,
+    Gradient,
 )
