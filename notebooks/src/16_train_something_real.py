@@ -101,40 +101,32 @@ mg.live(scaled, scale=mg.tensor(1.0))
 # %% [markdown] tags=["slide"]
 # ## One training step
 #
-# The five lines that every training loop repeats. `w` starts at 0, and has a gradient
-# from a backward before. **Look.** In which line does `w` change? What does `zero_grad`
-# do to `w.grad`, and when is it there again?
+# Every training loop repeats these four lines: clear the gradients, compute the loss of
+# a batch, go backward, let the optimizer take a step. **Look.** After which line is
+# there a gradient, and after which one is `w` another? What's left of the boxes by then?
 
 # %% tags=["slide"]
 w = mg.zeros(64, 10, requires_grad=True)
 optimizer = mg.optim.SGD([w], lr=0.5)
-mg.nn.functional.cross_entropy(x[:32] @ w, y[:32]).backward()
-
-# %% [markdown]
-# Type nothing here: run the cell, and step through it. The player opens at *Picture*,
-# the coarsest of its levels. Watch the box of `w` on the way, and its version.
+pixels, digits = x[:32], y[:32]
 
 # %% tags=["step", "slide"]
 # %%step --level picture
-batch = x[:32], y[:32]
 optimizer.zero_grad()
-loss = mg.nn.functional.cross_entropy(batch[0] @ w, batch[1])
+loss = mg.nn.functional.cross_entropy(pixels @ w, digits)
 loss.backward()
 optimizer.step()
 
-# %% [markdown]
-# Is the loss of the same 32 images lower now? First the one before the step, then the
-# one after it, with the weights that the optimizer has changed:
-
 # %% tags=["slide"]
-again = mg.nn.functional.cross_entropy(batch[0] @ w, batch[1])
+again = mg.nn.functional.cross_entropy(pixels @ w, digits)
 round(loss.item(), 2), round(again.item(), 2)
 
 # %% [markdown] tags=["explain", "slide"]
-# `w` changes in the last line only, in place: its version goes up. backward has put the
-# gradient into `w.grad`, and `zero_grad` takes it away before the next backward would
-# add to it (lesson 05). On these 32 images, one step is worth something. On others it
-# may not be: that's why each step gets a new batch.
+# backward puts the gradient into `w.grad`, and empties the boxes. `w` itself changes in
+# the last line only, in place: it's version 1 then. And `zero_grad`? There was nothing to
+# clear yet. In the next round it takes `w.grad` away, before backward would add to it
+# (lesson 05). On these 32 images one step is worth something: 2.15 instead of 2.30. On
+# others it may not be. That's why each step gets a new batch.
 
 # %% [markdown] tags=["slide"]
 # ## A loop with a progress bar
@@ -166,6 +158,7 @@ for _ in run:
 # A high rate gets you far at first, and makes the loss tremble in the end. A
 # **learning-rate schedule** changes it as you go: call `schedule.step()` after each
 # `optimizer.step()`. `LambdaLR` multiplies the first rate by what your function says.
+# Here that's half the number of the step, at most 1, and the first rate is 0.4.
 # **Predict.** What are the rates of the first four steps?
 
 
@@ -266,7 +259,8 @@ resumed("w"), resumed("w", "optimizer"), resumed("w", "optimizer", "random")
 # Only the last one. Adam keeps two running means for each weight; without them it
 # begins anew, with steps that are too long. And without the random state you'd draw the
 # batches of steps 1 to 20 once more. If there's a schedule, it has a `state_dict()` as
-# well. With all of it, not a single digit differs: nothing was lost.
+# well. With all of it, not a single digit differs: nothing was lost. And if you press
+# the stop button in the middle of a save? Then the file from before is still there.
 
 # %% [markdown] tags=["slide"]
 # ## How much does a falling loss prove?
@@ -358,7 +352,7 @@ course.predict(
         right: "at 2.2, like the right one",
     }.get(wrong, str(wrong)),
     why="Row 1 should get 3 and gets 1. The two layers above it learn all the same.",
-    at="Overwriting.backward returned",
+    at="table.grad was empty",
     level="picture",
 )
 
