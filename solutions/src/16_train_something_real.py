@@ -345,12 +345,12 @@ def speedup(first, second):
 
 
 # %% [markdown]
-# How much is it on your machine? Does it hold for 30 rows as well?
+# How much is it on your machine? Does it hold for 10 rows as well?
 
 # %% tags=["raises-exception"]
 random = np.random.default_rng(0)
-g, idx = random.normal(size=(3000, 16)), random.integers(0, 27, 3000)
-few = g[:30], idx[:30]
+g, idx = random.normal(size=(1000, 8)), random.integers(0, 27, 1000)
+few = g[:10], idx[:10]
 (
     speedup(lambda: slow(g, idx, 27), lambda: fast(g, idx, 27)),
     speedup(lambda: slow(*few, 27), lambda: fast(*few, 27)),

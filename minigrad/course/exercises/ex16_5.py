@@ -27,7 +27,7 @@ COSTS = {
 """Seconds of the first calls of both; the rest take ``USUAL``."""
 
 TWICE = 2.0
-ROWS, WIDTH, PICKED = 27, 8, 3000
+ROWS, WIDTH, PICKED = 27, 8, 1000
 
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
