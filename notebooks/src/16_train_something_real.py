@@ -32,7 +32,7 @@ x.shape, y[:6].tolist()
 # A network makes ten numbers of an image, one for each digit: the higher, the surer.
 # These are **logits**. Softmax turns them into probabilities, which add up to 1. The
 # loss is **cross-entropy**: -ln of the probability that the right digit got, as a mean
-# over the images. (ln 2 is 0.69, and ln 10 is 2.30.)
+# over the images. (ln is the natural logarithm: ln 2 is 0.69.)
 #
 # **Predict.** All weights are 0. What's the loss: 0, 0.9, 2.3 or 10?
 
@@ -41,14 +41,15 @@ w = mg.zeros(64, 10)
 round(mg.nn.functional.cross_entropy(x @ w, y).item(), 4)
 
 # %% [markdown] tags=["explain", "slide"]
-# All ten logits are 0, so each digit gets the probability 1/10, and -ln(1/10) is ln 10.
-# It's the loss of a network that knows nothing, and says so. For names, with 26 letters
-# and an end, it's ln 27, or 3.30. A loss of 0 would mean: always right, always certain.
+# All ten logits are 0, so each digit gets the probability 1/10, and -ln(1/10) is ln 10,
+# or 2.30. It's the loss of a network that knows nothing, and says so. For names, with
+# 26 letters and an end, it's ln 27, or 3.30. A loss of 0 would mean: always right,
+# always certain.
 
 # %% [markdown] tags=["slide"]
-# But weights aren't 0 at the start: in a network with two layers, all gradients would
-# be 0 as well. So they're drawn at random. Here, from the standard normal distribution:
-# on average 0, about as often positive as negative. No digit is preferred.
+# But weights aren't 0 at the start: in a network with two layers, their gradients would
+# all be 0 as well. So they're drawn at random, here from the standard normal
+# distribution: 0 on average, and as often positive as negative. No digit is preferred.
 
 
 # %% tags=["slide"]
@@ -102,8 +103,8 @@ mg.live(scaled, scale=mg.tensor(1.0))
 # ## One training step
 #
 # Every training loop repeats these four lines: clear the gradients, compute the loss of
-# a batch, go backward, let the optimizer take a step. **Look.** After which line is
-# there a gradient, and after which one is `w` another? What's left of the boxes by then?
+# a batch, go backward, let the optimizer take a step. **Look.** Which line makes the
+# gradient, and which one changes `w`? What's left of the boxes by then?
 
 # %% tags=["slide"]
 w = mg.zeros(64, 10, requires_grad=True)
@@ -123,10 +124,10 @@ round(loss.item(), 2), round(again.item(), 2)
 
 # %% [markdown] tags=["explain", "slide"]
 # backward puts the gradient into `w.grad`, and empties the boxes. `w` itself changes in
-# the last line only, in place: it's version 1 then. And `zero_grad`? There was nothing to
-# clear yet. In the next round it takes `w.grad` away, before backward would add to it
-# (lesson 05). On these 32 images one step is worth something: 2.15 instead of 2.30. On
-# others it may not be. That's why each step gets a new batch.
+# the last line only, in place: it's version 1 then. And `zero_grad`? There was nothing
+# to clear yet. In the next round it takes `w.grad` away, before backward would add to
+# it (lesson 05). On these 32 images one step is worth something: 2.15 instead of 2.30.
+# On others it may not be. That's why each step gets a new batch.
 
 # %% [markdown] tags=["slide"]
 # ## A loop with a progress bar
@@ -307,7 +308,7 @@ def train(look_up):
     random = np.random.default_rng(0)
     sizes = [(27, 8), (24, 64), (64, 27)]
     drawn = [random.normal(size=size) / size[0] ** 0.5 for size in sizes]
-    drawn[0] *= 27**0.5
+    drawn[0] *= 27**0.5  # of a table, rows are picked and not added up
     table, w1, w2 = [mg.tensor(d).float().requires_grad_() for d in drawn]
     optimizer, losses = mg.optim.Adam([table, w1, w2], lr=0.01), []
     for _ in range(500):
@@ -326,9 +327,9 @@ wrong = train(Overwriting.apply)
 
 
 # %% [markdown] tags=["slide"]
-# With the right gradient, the loss goes from about 3.3, which is ln 27, to 2.2. In a
-# batch of 64, there are 192 letters, so each row is looked up about 7 times, and
-# `Overwriting` throws away about 6 of 7 gradients. Here's what it does to four of them.
+# With the right gradient, the loss goes from 3.5, a little above ln 27, to 2.2. A batch
+# looks up 192 letters, but only 23 different rows on average. So `Overwriting` throws
+# away seven of eight gradients. Here's what it does to four of them.
 
 
 # %% tags=["slide"]
@@ -343,14 +344,14 @@ def four_letters():
 course.predict(
     "16.falling",
     "And where does the loss end with Overwriting, after the same 500 steps?",
-    ["at 3.3: it doesn't fall", "near 2.9", "near 2.5", "at 2.2, like the right one"],
+    [
+        "above 3.3: it doesn't fall",
+        "near 2.9",
+        "near 2.5",
+        "at 2.2, like the right one",
+    ],
     then=four_letters,
-    so=lambda ran: {
-        3.3: "at 3.3: it doesn't fall",
-        2.9: "near 2.9",
-        2.5: "near 2.5",
-        right: "at 2.2, like the right one",
-    }.get(wrong, str(wrong)),
+    so=lambda ran: "at 2.2, like the right one" if wrong == right else f"near {wrong}",
     why="Row 1 should get 3 and gets 1. The two layers above it learn all the same.",
     at="table.grad was empty",
     level="picture",
