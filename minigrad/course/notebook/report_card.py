@@ -48,7 +48,8 @@ body { font: 16px/1.55 system-ui, sans-serif; max-width: 60em; margin: 2em auto;
   padding: 0 1em; background: Canvas; color: CanvasText; }
 h1 { margin-bottom: 0; } h2 { margin-top: 1.6em; font-size: 1.2em; }
 .soft { color: var(--soft); } figure { margin: 0; } figure svg { max-width: 44em; }
-table { border-collapse: collapse; } th, td { padding: 0.25em 1em 0.25em 0;
+section { overflow-x: auto; } table { border-collapse: collapse; }
+th, td { padding: 0.25em 1em 0.25em 0;
   border-bottom: 1px solid var(--line); text-align: right; }
 th:first-child, td:first-child { text-align: left; }
 dt { font-weight: 600; margin-top: 0.7em; } dd { margin: 0; }
