@@ -244,6 +244,12 @@ class ModuleNameError(MinigradError, KeyError):
     __str__ = Exception.__str__
 
 
+class ScheduleResumeError(MinigradError, KeyError):
+    """A schedule that is to go on, with an optimizer that has not been loaded."""
+
+    __str__ = Exception.__str__
+
+
 class StateDictError(MinigradError, RuntimeError):
     """Saved values that do not fit a model."""
 

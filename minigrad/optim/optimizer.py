@@ -30,6 +30,8 @@ class Optimizer:
     See: torch ``optim.Optimizer``.
     """
 
+    _opt_called = False
+
     def __init__(self, params: Iterable[Any], defaults: Group) -> None:
         self.defaults = defaults
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
@@ -124,6 +126,7 @@ class Optimizer:
         ``closure`` computes the loss and its gradients again; what it returns is
         returned.
         """
+        self._opt_called = True  # a schedule asks whether this came before its step
         loss = None
         if closure is not None:
             with enable_grad():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import pickle
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import IO, Any, TypeAlias
 
 from minigrad.engine.core.tensor import unpickled
@@ -49,7 +50,8 @@ class ValuesOnly(pickle.Unpickler):
 def save(obj: Any, f: File) -> None:
     """Write ``obj`` to a path or an open file: values, not graphs.
 
-    Files are this engine's own: torch cannot read them.
+    At a path, the old file stays until the new one is whole. Files are this engine's
+    own: torch cannot read them.
     See: torch ``save``.
 
     >>> import io
@@ -58,7 +60,7 @@ def save(obj: Any, f: File) -> None:
     >>> minigrad.load(io.BytesIO(file.getvalue()))
     {'w': tensor([1., 2.])}
     """
-    with opened(f, "wb") as file:
+    with whole(f) if isinstance(f, str | os.PathLike) else nullcontext(f) as file:
         pickle.dump(obj, file)
 
 
@@ -69,12 +71,28 @@ def load(f: File, map_location: Any = None, *, weights_only: bool = True) -> Any
     Raises: UnpicklingError for such an object otherwise.
     See: torch ``load``.
     """
-    with opened(f, "rb") as file:
+    with opened(f) as file:
         return pickle.load(file) if not weights_only else ValuesOnly(file).load()
 
 
-def opened(f: File, mode: str) -> AbstractContextManager[Any]:
+@contextmanager
+def whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file that takes its place only when the block has ended without an exception.
+
+    An interrupt, or a second program that saves there, leaves no half of a file.
+    """
+    part = f"{os.fspath(path)}.{os.getpid()}.part"
+    try:
+        with open(part, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    finally:
+        with suppress(FileNotFoundError):
+            os.remove(part)
+
+
+def opened(f: File) -> AbstractContextManager[Any]:
     """The open file: ``f`` itself, or the one at this path for a ``with`` block."""
-    if isinstance(f, str | os.PathLike):
-        return open(f, mode)
-    return nullcontext(f)
+    return open(f, "rb") if isinstance(f, str | os.PathLike) else nullcontext(f)

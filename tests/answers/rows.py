@@ -43,7 +43,7 @@ STATES = {"solved", "wrong", "crashed", "not_tried"}
 WAYS = {"returns", "methods", "replace", "repair", "code", "answer", "instead"}
 MORE = {"of", "hands", "mistakes", "remarks", "says", "made", "name"}
 
-USES = {"05.5": "05.3", "06.3": "06.2"}
+USES = {"05.5": "05.3", "06.3": "06.2", "16.3": "16.2", "16.4": "16.2"}
 """The solution of which exercise the solution of another one needs."""
 
 HEAD = """\

@@ -85,3 +85,19 @@ def test_file_of_an_older_version_names_modules_that_are_still_there() -> None:
 def unframed(data: bytes) -> bytes:
     """A pickle without the mark that says how long it is."""
     return data[:2] + data[11:]
+
+
+class Fails:
+    """What can't be written: its pickling stops in the middle of a file."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise KeyboardInterrupt
+
+
+def test_interrupted_save_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    file = tmp_path / "run.pt"
+    minigrad.save({"step": 1}, file)
+    with pytest.raises(KeyboardInterrupt):
+        minigrad.save({"big": minigrad.ones(100_000), "step": Fails()}, file)
+    assert minigrad.load(file) == {"step": 1}
+    assert [path.name for path in tmp_path.iterdir()] == ["run.pt"]

@@ -9,9 +9,11 @@ import threading
 import time
 from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pytest
 
 import minigrad
@@ -34,6 +36,7 @@ LESSONS = {
     "13_is_my_gradient_right": 14,
     "14_is_it_faster": 4,
     "15_one_rule_for_a_batch": 11,
+    "16_train_something_real": 9,
     "17_to_pytorch_and_back": 5,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
@@ -53,6 +56,7 @@ TEACHES = (
     "mg.live",
     "mg.record",
     "mg.plot_lines",
+    "mg.training",
     "trace.explain",
     "bench.",
     "interleaved(",
@@ -79,6 +83,7 @@ def answers(source: Path, module: Any) -> list[str]:
         "mg": module,
         "course": course,
         "gc": gc,
+        "np": np,
         "threading": threading,
         "time": time,
     }
@@ -139,6 +144,15 @@ def last_value(code: str, source: Path, names: dict[str, Any]) -> Any:
     return eval(compile(ast.Expression(last.value), str(source), "eval"), names)
 
 
+def data_for(torch: Any) -> SimpleNamespace:
+    """What comes with minigrad, as torch's tensors."""
+
+    def digits() -> list[Any]:
+        return [torch.tensor(one.numpy()) for one in minigrad.nn.data.digits()]
+
+    return SimpleNamespace(digits=digits, names=minigrad.nn.data.names)
+
+
 def in_torchs_words(text: str) -> str:
     return re.sub(r"\s+", "", text.replace("minigrad.", "torch."))
 
@@ -157,9 +171,12 @@ def test_answers_are_the_same_in_torch(
     count: int,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(torch, "teaching", nullcontext, raising=False)
+    monkeypatch.setattr(torch.nn, "data", data_for(torch), raising=False)
+    monkeypatch.chdir(tmp_path)
     source = ROOT / folder / "src" / f"{name}.py"
     ours, our_text = answers(source, minigrad), capsys.readouterr().out
     theirs, their_text = answers(source, torch), capsys.readouterr().out

@@ -52,6 +52,7 @@ from minigrad.course.check.limits import (
     own_random_numbers,
     silence,
 )
+from minigrad.course.check.own_functions import only_my_functions
 from minigrad.course.check.questions import Outcome, answers_of
 from minigrad.course.check.references import References
 from minigrad.course.check.spy import Watch, crash_of
@@ -120,6 +121,7 @@ __all__ = [
     "forbidden_api",
     "formulas",
     "observation",
+    "only_my_functions",
     "own_random_numbers",
     "panel",
     "pass_on_todo",

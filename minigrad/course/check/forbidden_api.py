@@ -126,6 +126,7 @@ _BLANKS: dict[str, tuple[str, ...]] = {
     "03.5": ("relu",),
     "04.2": ("linear",),
     "14.3": ("cross_entropy", "nll_loss"),
+    "16.2": ("linear", "relu", "embedding", "cross_entropy", "nll_loss"),
     "gym.CrossEntropy": ("cross_entropy", "nll_loss"),
     "gym.Dropout": ("dropout",),
     "gym.Embedding": ("embedding",),

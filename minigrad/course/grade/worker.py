@@ -353,7 +353,7 @@ def find(asked: say.Load, names: Mapping[str, Any]) -> list[Any]:
     """What was given to check last; else what bears the names of the exercise."""
     if asked.exercise in stubs.handed_over:
         given = stubs.handed_over[asked.exercise]
-        if not asked.names:
+        if len(asked.names) < 2:  # a list may be the answer itself
             return [given]
         several = list(given) if isinstance(given, list | tuple) else [given]
         if len(several) == len(asked.names):

@@ -10,6 +10,7 @@ from minigrad.course.notebook.map_of_ctx import ctx_map
 from minigrad.course.notebook.predictions import predict
 from minigrad.course.notebook.progress import gym, progress
 from minigrad.course.notebook.replay import step_through
+from minigrad.course.notebook.report_card import report_card
 from minigrad.course.notebook.restore import reset
 from minigrad.course.notebook.rulebook import rules, table_file
 from minigrad.course.notebook.spaced_repetition import ask, recall, review
@@ -37,6 +38,7 @@ __all__ = [
     "predict",
     "progress",
     "recall",
+    "report_card",
     "reset",
     "review",
     "rules",

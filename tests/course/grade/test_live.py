@@ -83,9 +83,16 @@ def test_toys_get_what_the_check_says(
         ("15.3", "negative_axis", 0),
         ("15.4", "transposes_the_samples", 3),
         ("15.6", "not_in_turns", 0),
+        ("16.3", "names", 6),
+        ("16.3", "labels_shuffled_alone", 0),
+        ("16.4", "bits", 5),
+        ("16.4", "breaks_double_use", 0),
+        ("16.5", "one_hot", 4),
+        ("16.5", "benchmark_cold", 0),
+        ("16.6", "half_of_it_describes_code", 0),
     ],
 )
-def test_hooks_checkpoints_and_batches_get_what_the_check_says(
+def test_hooks_checkpoints_batches_and_training_get_what_the_check_says(
     graded: Grade, exercise: str, name: str, points: int
 ) -> None:
     answers = rows.answers_to(exercise)

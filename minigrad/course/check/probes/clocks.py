@@ -133,3 +133,27 @@ def compare_calls(answer: Callable[..., Any], pace: Pace) -> Compared:
     return Compared(
         numbers, np.array(who[kept], int), np.array(took[kept]), clock.looks, kind
     )
+
+
+def time_two(
+    answer: Callable[..., Any], costs: Sequence[Sequence[float]], usual: Sequence[float]
+) -> Timed:
+    """What the answer says of two functions, each with costs and a usual one.
+
+    ``calls`` are those of the one that was called less.
+    """
+    clock, calls = Clock(), [0, 0]
+
+    def run(place: int) -> Callable[[], None]:
+        def call() -> None:
+            own, number = costs[place], calls[place]
+            clock.now += own[number] if number < len(own) else usual[place]
+            calls[place] += 1
+
+        return call
+
+    with in_place_of_time(clock):
+        said = answer(run(0), run(1))
+    if isinstance(said, bool) or not isinstance(said, (int, float)):
+        return Timed(0.0, min(calls), type(said).__name__)
+    return Timed(float(said), min(calls))

@@ -21,6 +21,7 @@ from minigrad.course.check.probes.clocks import (
     Timed,
     compare_calls,
     time_calls,
+    time_two,
 )
 from minigrad.course.check.probes.convolutions import peak_of_conv
 from minigrad.course.check.probes.devices import Moved, on_second_device
@@ -47,6 +48,14 @@ from minigrad.course.check.probes.second_order import (
     Step,
     product_of,
     stepped,
+)
+from minigrad.course.check.probes.training import (
+    Gradient,
+    Trained,
+    Weighed,
+    gathered,
+    trained,
+    weighed,
 )
 from minigrad.course.check.probes.traversals import Program, Traversal, traverse
 from minigrad.course.check.probes.walks import Graph, Walk, walk
@@ -82,6 +91,10 @@ LOOKS: dict[str, Callable[..., Any]] = {
         laid_out,
         reviewed,
         work_of,
+        time_two,
+        trained,
+        weighed,
+        gathered,
     )
 }
 
@@ -111,4 +124,7 @@ RECORDS = (
     Laid,
     Reviewed,
     Work,
+    Trained,
+    Weighed,
+    Gradient,
 )

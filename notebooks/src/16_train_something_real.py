@@ -1,0 +1,436 @@
+# %% [markdown] tags=["slide"]
+# # Train something real
+#
+# You will
+# * say what a network's loss is before it has learned anything,
+# * step through one training step, run hundreds of them, interrupt them and go on,
+# * find out how much a falling loss tells you about your gradients.
+
+# %%
+import numpy as np
+
+import minigrad as mg
+from minigrad import course
+
+mg.teaching()
+
+# %% tags=["recall"]
+course.recall("16")
+
+# %% [markdown] tags=["slide"]
+# ## The loss before training
+#
+# The course comes with 1797 handwritten digits: images of 8 by 8 pixels, each a number
+# from 0 to 1, and which digit each image is. Here an image becomes a row of 64 numbers.
+
+# %% tags=["slide"]
+images, labels = mg.nn.data.digits()
+x, y = images.reshape(-1, 64), labels
+x.shape, y[:6].tolist()
+
+# %% [markdown] tags=["slide"]
+# A network makes ten numbers of an image, one for each digit: the higher, the surer.
+# These are **logits**. Softmax turns them into probabilities, which add up to 1. The
+# loss is **cross-entropy**: -ln of the probability that the right digit got, as a mean
+# over the images. (ln is the natural logarithm: ln 2 is 0.69.)
+#
+# **Predict.** All weights are 0. What's the loss: 0, 0.9, 2.3 or 10?
+
+# %% tags=["predict", "slide", "Q93"]
+w = mg.zeros(64, 10)
+round(mg.nn.functional.cross_entropy(x @ w, y).item(), 4)
+
+# %% [markdown] tags=["explain", "slide"]
+# All ten logits are 0, so each digit gets the probability 1/10, and -ln(1/10) is ln 10,
+# or 2.30. It's the loss of a network that knows nothing, and says so. For names, with
+# 26 letters and an end, it's ln 27, or 3.30. A loss of 0 would mean: always right,
+# always certain.
+
+# %% [markdown] tags=["slide"]
+# But weights aren't 0 at the start: in a network with two layers, their gradients would
+# all be 0 as well. So they're drawn at random, here from the standard normal
+# distribution: 0 on average, and as often positive as negative. No digit is preferred.
+
+
+# %% tags=["slide"]
+def at_random():
+    drawn = np.random.default_rng(2).normal(size=(64, 10))
+    w = mg.tensor(drawn, dtype=mg.float32, requires_grad=True)
+    loss = mg.nn.functional.cross_entropy(x @ w, y)
+    loss.backward()
+    return round(loss.item(), 1)
+
+
+# %% tags=["predict", "hide-input", "step", "slide"]
+course.predict(
+    "16.random",
+    "What is the loss now, before any training?",
+    ["between 0.5 and 1.5", "between 2 and 3", "between 5 and 8", "above 20"],
+    then=at_random,
+    so=lambda ran: "between 5 and 8" if 5 < ran.value < 8 else "between 2 and 3",
+    why="It doesn't know anything, but it's certain. That costs more than ln 10.",
+    at="NllLossBackward0 joins the graph",
+    level="picture",
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# 6.5. The weights are 0 on average, but the logits of one image aren't: each is a sum
+# of 64 products, and they come out at -3, 5 or 1. Softmax turns such a lead into
+# certainty: the favourite gets 72 % on average, and in 87 of 100 images it's a wrong
+# digit. Divide the weights by 8, the square root of the number of inputs. Then logits
+# are about as large as pixels, and the loss is near ln 10.
+
+# %% [markdown]
+# **Try.** How large may the factor in front of the weights be, so that the loss stays
+# below 2.5? Type other numbers for `scale`, beginning with 1 / 8, which is 0.125.
+
+
+# %% tags=["try"]
+def scaled(scale):
+    drawn = mg.tensor(np.random.default_rng(2).normal(size=(64, 10)), dtype=mg.float32)
+    w = (drawn * scale).detach().requires_grad_()
+    return mg.nn.functional.cross_entropy(x @ w, y)
+
+
+mg.live(scaled, scale=mg.tensor(1.0))
+
+# %% [markdown] tags=["explain"]
+# About 0.18; with 0.125 the loss is 2.38. Look at the first loss of every run. If it
+# isn't near ln of the number of classes, something is wrong already, and you don't
+# have to train to see it.
+
+# %% [markdown] tags=["slide"]
+# ## One training step
+#
+# Every training loop repeats these four lines: clear the gradients, compute the loss of
+# a batch, go backward, let the optimizer take a step. **Look.** Which line makes the
+# gradient, and which one changes `w`? What's left of the boxes by then?
+
+# %% tags=["slide"]
+w = mg.zeros(64, 10, requires_grad=True)
+optimizer = mg.optim.SGD([w], lr=0.5)
+pixels, digits = x[:32], y[:32]
+
+# %% tags=["step", "slide"]
+# %%step --level picture
+optimizer.zero_grad()
+loss = mg.nn.functional.cross_entropy(pixels @ w, digits)
+loss.backward()
+optimizer.step()
+
+# %% tags=["slide"]
+again = mg.nn.functional.cross_entropy(pixels @ w, digits)
+round(loss.item(), 2), round(again.item(), 2)
+
+# %% [markdown] tags=["explain", "slide"]
+# backward puts the gradient into `w.grad`, and empties the boxes. `w` itself changes in
+# the last line only, in place: it's version 1 then. And `zero_grad`? There was nothing
+# to clear yet. In the next round it takes `w.grad` away, before backward would add to
+# it (lesson 05). On these 32 images one step is worth something: 2.15 instead of 2.30.
+# On others it may not be. That's why each step gets a new batch.
+
+# %% [markdown] tags=["slide"]
+# ## A loop with a progress bar
+#
+# Now 300 steps, each on 64 images that are drawn anew. One list of row numbers is used
+# for both, images and labels: draw twice, and every image gets the label of another.
+# `mg.training` is a progress bar that shows the loss, and draws its curve.
+
+# %% tags=["slide"]
+mg.manual_seed(0)
+run = mg.training(range(300))
+for _ in run:
+    rows = mg.randint(0, 1797, (64,))
+    optimizer.zero_grad()
+    loss = mg.nn.functional.cross_entropy(x[rows] @ w, y[rows])
+    loss.backward()
+    optimizer.step()
+    run.note(loss=loss)
+
+# %% [markdown] tags=["explain", "slide"]
+# The curve begins near ln 10 and ends around 0.2. No two batches are alike, so single
+# losses jump about: the last 50 are between 0.14 and 0.34. Don't judge a change by the
+# last loss of one run. Take the mean of several, with other seeds. And count steps, not
+# minutes: a step is the same on every machine.
+
+# %% [markdown] tags=["slide"]
+# ## Learning-rate schedules
+#
+# A high rate gets you far at first, and makes the loss tremble in the end. A
+# **learning-rate schedule** changes it as you go: call `schedule.step()` after each
+# `optimizer.step()`. `LambdaLR` multiplies the first rate by what your function says.
+# Here that's half the number of the step, at most 1, and the first rate is 0.4.
+# **Predict.** What are the rates of the first four steps?
+
+
+# %% tags=["predict", "slide"]
+def rates(make, steps):
+    optimizer = mg.optim.SGD([mg.zeros(1, requires_grad=True)], lr=0.4)
+    schedule, found = make(optimizer), []
+    for _ in range(steps):
+        found.append(round(schedule.get_last_lr()[0], 3))
+        optimizer.step()
+        schedule.step()
+    return found
+
+
+schedules = mg.optim.lr_scheduler
+rates(lambda o: schedules.LambdaLR(o, lambda step: min(1, step / 2)), 4)
+
+# %% [markdown] tags=["explain", "slide"]
+# 0, 0.2, 0.4, 0.4. The function gets 0 at first, so the first step has the rate 0, and
+# moves nothing: a warm-up would better begin at `(step + 1) / 2`. Two more: `StepLR`
+# multiplies the rate by `gamma` after every `step_size` steps, and `CosineAnnealingLR`
+# goes down to `eta_min` in `T_max` steps.
+
+# %% tags=["slide"]
+makers = {
+    "StepLR": lambda o: schedules.StepLR(o, step_size=10, gamma=0.5),
+    "CosineAnnealingLR": lambda o: schedules.CosineAnnealingLR(o, T_max=30),
+}
+lines = {name: rates(make, 31) for name, make in makers.items()}
+lines["StepLR"][9:12], lines["CosineAnnealingLR"][::15]
+
+# %%
+mg.plot_lines(range(31), lines, x="steps", y="rate", says="Two ways down from 0.4.")
+
+# %% [markdown] tags=["slide"]
+# ## Interrupt, and go on
+#
+# A run of hours gets interrupted. So every now and then, save what it needs to go on.
+# `mg.save` writes a dict of tensors and numbers to a file, which takes its place only
+# when it's whole. `mg.load` reads it, and refuses everything that could run code.
+# (People call such a file a *checkpoint*, too. It has nothing to do with lesson 12's.)
+
+
+# %% tags=["slide"]
+class Run:
+    def __init__(self):
+        self.w = mg.zeros(64, 10, requires_grad=True)
+        self.optimizer = mg.optim.Adam([self.w], lr=0.1)
+        mg.manual_seed(0)
+        self.losses = []
+
+    def go(self, steps):
+        for _ in range(steps):
+            rows = mg.randint(0, 1797, (64,))
+            self.optimizer.zero_grad()
+            loss = mg.nn.functional.cross_entropy(x[rows] @ self.w, y[rows])
+            loss.backward()
+            self.optimizer.step()
+            self.losses.append(loss.item())
+        return self
+
+
+# %% [markdown] tags=["slide"]
+# This is saved after 20 steps. Then a new `Run` goes on from the file for 20 more,
+# with some parts of it or with all. `whole` is a run of 40 steps that nobody stopped.
+
+# %% tags=["slide"]
+whole, first = Run().go(40), Run().go(20)
+state = {
+    "w": first.w.detach(),
+    "optimizer": first.optimizer.state_dict(),
+    "random": mg.get_rng_state(),
+    "losses": first.losses,
+}
+mg.save(state, "run.pt")
+
+
+# %% tags=["slide"]
+def resumed(*parts):
+    kept, run = mg.load("run.pt"), Run()
+    if "w" in parts:
+        run.w.data.copy_(kept["w"])
+    if "optimizer" in parts:
+        run.optimizer.load_state_dict(kept["optimizer"])
+    if "random" in parts:
+        mg.set_rng_state(kept["random"])
+    return (kept["losses"] + run.go(20).losses) == whole.losses
+
+
+# %% [markdown] tags=["slide"]
+# **Predict.** Which of these has exactly the 40 losses of `whole`? Only the weights;
+# weights and optimizer; weights, optimizer and the state of the random numbers?
+
+# %% tags=["predict", "slide", "Q94"]
+resumed("w"), resumed("w", "optimizer"), resumed("w", "optimizer", "random")
+
+# %% [markdown] tags=["explain", "slide"]
+# Only the last one. Adam keeps two running means for each weight; without them it
+# begins anew, with steps that are too long. And without the random state you'd draw the
+# batches of steps 1 to 20 once more. If there's a schedule, it has a `state_dict()` as
+# well. With all of it, not a single digit differs: nothing was lost. And if you press
+# the stop button in the middle of a save? Then the file from before is still there.
+
+# %% [markdown] tags=["slide"]
+# ## How much does a falling loss prove?
+#
+# Now names. A row of `letters` is three letters in a row, as numbers from 1 to 26, and
+# 0 before the first one. The network guesses which letter comes next (0: the end).
+
+# %% tags=["slide"]
+names = [[0, 0, 0, *[ord(c) - 96 for c in n], 0] for n in mg.nn.data.names()]
+four = mg.tensor([n[i : i + 4] for n in names for i in range(len(n) - 3)])
+letters, following = four[:, :3], four[:, 3]
+letters[:3].tolist(), following[:3].tolist()
+
+# %% [markdown] tags=["slide"]
+# An **embedding** is a table with a row of numbers for each letter. `weight[idx]` looks
+# rows up, and the table learns, like any weights. If a letter was looked up five times
+# in a batch, its row has to get the sum of five gradients. This Function is wrong:
+# where rows repeat, an assignment overwrites, and only one of them is left.
+
+
+# %% tags=["slide"]
+class Overwriting(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, weight, idx):
+        ctx.save_for_backward(idx)
+        ctx.shape = weight.shape
+        return weight[idx]
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (idx,) = ctx.saved_tensors
+        table = mg.zeros(ctx.shape)
+        table[idx.reshape(-1)] = grad_output.reshape(-1, ctx.shape[1])
+        return table, None
+
+
+# %% [markdown] tags=["slide"]
+# Two runs of 500 steps, from the same seed: one with this Function, one with the
+# right gradient. (It takes a few seconds and shows nothing yet.)
+
+
+# %% tags=["slide"]
+def train(look_up):
+    random = np.random.default_rng(0)
+    sizes = [(27, 8), (24, 64), (64, 27)]
+    drawn = [random.normal(size=size) / size[0] ** 0.5 for size in sizes]
+    drawn[0] *= 27**0.5  # of a table, rows are picked and not added up
+    table, w1, w2 = [mg.tensor(d).float().requires_grad_() for d in drawn]
+    optimizer, losses = mg.optim.Adam([table, w1, w2], lr=0.01), []
+    for _ in range(500):
+        rows = mg.tensor(random.integers(0, len(letters), 64))
+        hidden = look_up(table, letters[rows]).reshape(64, 24) @ w1
+        loss = mg.nn.functional.cross_entropy(hidden.relu() @ w2, following[rows])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return round(sum(losses[-100:]) / 100, 1)
+
+
+right = train(lambda table, idx: table[idx])
+wrong = train(Overwriting.apply)
+
+
+# %% [markdown] tags=["slide"]
+# With the right gradient, the loss goes from 3.5, a little above ln 27, to 2.2. A batch
+# looks up 192 letters, but only 23 different rows on average. So `Overwriting` throws
+# away seven of eight gradients. Here's what it does to four of them.
+
+
+# %% tags=["slide"]
+def four_letters():
+    table = mg.zeros(3, 2, requires_grad=True)
+    picked = Overwriting.apply(table, mg.tensor([1, 1, 1, 2]))
+    picked.sum().backward()
+    return table.grad.tolist()
+
+
+# %% tags=["predict", "hide-input", "step", "slide", "Q95"]
+course.predict(
+    "16.falling",
+    "And where does the loss end with Overwriting, after the same 500 steps?",
+    [
+        "above 3.3: it doesn't fall",
+        "near 2.9",
+        "near 2.5",
+        "at 2.2, like the right one",
+    ],
+    then=four_letters,
+    so=lambda ran: "at 2.2, like the right one" if wrong == right else f"near {wrong}",
+    why="Row 1 should get 3 and gets 1. The two layers above it learn all the same.",
+    at="table.grad was empty",
+    level="picture",
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# At 2.2, too. What's left of the gradient still points downhill, and the layers above
+# have right gradients: they learn to use whatever the table holds. Even a backward that
+# returns zeros ends near 2.3, and one with the wrong sign at 2.6. So a loss that falls
+# says: some gradients are about right. It doesn't say which. Only a check of each
+# Function alone does (lesson 13).
+
+# %% tags=["because", "hide-input"]
+course.because(
+    "16.because",
+    "A network learns although one of its gradients is wrong. How can that be? One "
+    "sentence, for yourself; it isn't graded.",
+)
+
+# %% [markdown] tags=["slide"]
+# ## Only your own Functions
+#
+# In the exercises you train with Functions that you have written, and nothing else. A
+# guard watches: in its block, no built-in operation may join the graph, and nothing may
+# be imported that brings gradients of its own. Inside your forward and backward you use
+# what you like. A new shape of the same numbers is free. **Predict.** Which line stops?
+
+# %% tags=["predict", "raises-exception", "slide"]
+table = mg.zeros(27, 2, requires_grad=True)
+with course.only_my_functions():
+    rows = Overwriting.apply(table, mg.tensor([1, 1, 2]))
+    flat = rows.reshape(6)
+    loss = flat.sum()
+
+# %% [markdown] tags=["explain", "slide"]
+# The sum. `Overwriting` is yours, whatever it's worth, and `reshape` computes nothing.
+# But `sum` has a backward, and it's the engine's. The error names the node, so you know
+# which Function is missing.
+
+# %% [markdown] tags=["slide"]
+# ## What to remember
+#
+# You can now train a network, stop and go on without losing anything, and say what its
+# loss does and doesn't tell. Answer each card in your own words before you open it.
+
+# %% [markdown] tags=["recall", "slide"]
+# <details><summary>What should the loss be before the first step?</summary>
+#
+# About ln of the number of classes. If it's much higher, the network is certain without
+# knowing anything: the weights are too large. If it's a multiple, you took a sum.
+#
+# </details>
+#
+# <details><summary>What belongs into the file of a run that's to go on?</summary>
+#
+# The weights, the optimizer's state, the schedule's, the state of the random numbers,
+# and how far you are.
+#
+# </details>
+#
+# <details><summary>Your loss falls. Are your gradients right?</summary>
+#
+# Some of them, about. A network learns around a wrong one. Check each Function alone.
+#
+# </details>
+
+# %% [markdown]
+# **In PyTorch this is** the same: the losses, the rates, what's needed to go on, and
+# 2.2 with the wrong gradient. Put `import torch as mg` in the first cell, take `digits`
+# and `names` from minigrad, and leave out the lines that teach (`teaching`, `course`,
+# `live`, `training`, `plot_lines` and the stepper). `torch.load` refuses code as well,
+# since version 2.6; neither engine can read the other's files.
+
+# %% [markdown]
+# ## Now you
+#
+# [Six exercises](../exercises/16_train_something_real/16_exercises.ipynb)
+# wait for you; in the last one you make a page of your own run that you can send to
+# somebody. They link back to this lesson. Where you stand:
+
+# %%
+course.progress("16")

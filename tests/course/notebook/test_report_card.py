@@ -1,0 +1,130 @@
+"""The report card: what it counts, what it says, and that it is one whole file."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import minigrad as mg
+from minigrad import course
+from minigrad.course.notebook import journal
+from minigrad.course.notebook.report_card import costs_of
+from minigrad.errors import ArgumentValueError
+
+SENTENCES = [f"Sentence {n} says <what> happened." for n in range(1, 6)]
+ROWS, WIDTH = 8, 4
+
+
+class Scale(mg.autograd.Function):
+    """Keeps its input, and an array as an attribute."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, w: Any) -> Any:
+        ctx.save_for_backward(x, w)
+        ctx.mask = mg.ones(ROWS, WIDTH) > 0
+        return x * w
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        x, w = ctx.saved_tensors
+        return grad_output * w, grad_output * x
+
+
+class Total(mg.autograd.Function):
+    """Keeps nothing but a shape."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.shape = x.shape
+        return x.sum()
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        return grad_output.expand(ctx.shape)
+
+
+def step_of() -> Callable[[], None]:
+    x, w = mg.ones(ROWS, WIDTH), mg.ones(ROWS, WIDTH, requires_grad=True)
+
+    def step() -> None:
+        Total.apply(Scale.apply(Scale.apply(x, w), w)).backward()
+
+    return step
+
+
+def test_bytes_are_counted_once_and_without_data_and_parameters() -> None:
+    costs = costs_of(step_of())
+    # Two masks of a byte a number, and what leaves the first Scale, of four bytes.
+    assert costs["Scale"].kept == 2 * ROWS * WIDTH + 4 * ROWS * WIDTH
+    assert costs["Total"].kept == 0
+    assert (costs["Scale"].calls, costs["Total"].calls) == (2, 1)
+    assert [*costs] == ["Scale", "Total"]
+    assert all([c.forward > 0 and c.backward > 0 for c in costs.values()])
+
+
+def test_page_is_one_file_with_all_its_parts(tmp_path: Path) -> None:
+    card = course.report_card(step_of(), [2.5, 2.0, 1.0], SENTENCES, title="A <b> run")
+    page = card.save(tmp_path / "card.html").read_text("utf8")
+    assert "<title>A &lt;b&gt; run</title>" in page
+    assert [
+        s for s in SENTENCES if s.replace("<what>", "&lt;what&gt;") not in page
+    ] == []
+    assert "3 steps: the loss went from 2.5 to 1." in page
+    assert re.search(r"<td>Scale</td><td>2</td><td>192</td><td>0\.\d{3}</td>", page)
+    assert page.count("<iframe") == 1
+    assert "Total" in page
+    outside = page.replace("http://www.w3.org/", "")
+    assert not re.search(r'(?:src|href)="?(?:https?:)?//', outside)
+    assert str(Path.home()) not in page
+    assert repr(card).startswith("A <b> run: 3 steps, loss 2.5 to 1;")
+    assert 'title="A &lt;b&gt; run"' in card._repr_html_()
+
+
+def test_mistakes_of_the_journal_are_named_counted_and_placed() -> None:
+    def checked(exercise: str, state: str, *mistakes: str, diagnosis: str = "") -> None:
+        journal.note(
+            journal.CHECKED,
+            exercise,
+            state=state,
+            mistakes=list(mistakes),
+            diagnosis=diagnosis or " ".join(mistakes),
+        )
+
+    journal._unkept.clear()
+    checked("16.2", "wrong", "R10")
+    checked("16.3", "wrong", "R10")
+    checked("16.5", "wrong", diagnosis="A benchmark that's cold: the first calls ...")
+    checked("16.5", "wrong", diagnosis="speedup")  # only where it was, not what
+    checked("16.5", "solved")
+    try:
+        card = course.report_card(step_of(), [1.0])
+    finally:
+        journal._unkept.clear()
+    assert card.mistakes == [
+        ("assignment where an index repeats", 2, "16.2, 16.3"),
+        ("a benchmark that's cold", 1, "16.5"),
+    ]
+    assert "1 exercise solved so far" in card.document()
+    assert "still to be written" in card.document()
+
+
+def test_card_without_mistakes_says_so() -> None:
+    journal._unkept.clear()
+    assert "None that was named" in course.report_card(step_of(), [1.0]).document()
+
+
+@pytest.mark.parametrize(
+    ("step", "losses", "sentences", "says"),
+    [
+        (step_of(), [], [], "there is no loss"),
+        (step_of(), [1.0], ["One."], "got 1 sentence, not 5"),
+        (lambda: None, [1.0], [], "the step recorded nothing"),
+    ],
+)
+def test_what_no_card_can_be_made_of_is_refused(
+    step: Any, losses: list[float], sentences: list[str], says: str
+) -> None:
+    with pytest.raises(ArgumentValueError, match=says):
+        course.report_card(step, losses, sentences)
