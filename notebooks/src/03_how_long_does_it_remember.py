@@ -88,8 +88,9 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # Right after its own backward. The bars under the graph end one after the other, from
-# the last call to the first. So backward frees memory while it runs. The nodes are still there, but they're empty.
-# (In a `no_grad` block nothing is recorded, so nothing is kept in the first place.)
+# the last call to the first, so backward frees memory while it runs. The nodes are still
+# there, but they're empty. (In a `no_grad` block nothing is recorded, so nothing is kept
+# in the first place.)
 
 # %% [markdown] tags=["slide"]
 # ## How long does an attribute stay?

@@ -95,10 +95,11 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # 111 = 1 + 10 + 100, the first column of `g`: three uses, three gradients, and they add
-# up, as at any join. Each term is an upstream gradient times a local derivative: 1 in the
-# three positions where `b[0]` was used, and 0 in the other nine. (The table of all local derivatives of a call is its **Jacobian**: a row for each
-# number of the result, a column for each number of the input.) The 1s don't depend on
-# `x` or `b`, so nothing has to be saved: **an addition only needs shapes.**
+# up, as at any join. Each term is an upstream gradient times a local derivative: 1 in
+# the three positions where `b[0]` was used, and 0 in the other nine. (The table of all
+# local derivatives of a call is its **Jacobian**: a row for each number of the result, a
+# column for each number of the input.) The 1s don't depend on `x` or `b`, so nothing has
+# to be saved: **an addition only needs shapes.**
 
 # %% [markdown] tags=["slide"]
 # ## Which axes stretched?
@@ -231,9 +232,9 @@ b.grad
 # ## Where does 1/n go?
 #
 # Gradients of copies add up. So does a bias learn 1000 times as fast in a batch of 1000
-# rows? Not if the loss is a *mean*: its backward divides by the number of elements. Here's
-# a mean of squares as a Function, and the same with the engine's own operations. The bias
-# starts at 0, and each of 8 rows has the target 1.
+# rows? Not if the loss is a *mean*. Here's a mean of squares as a Function, and the same
+# with the engine's own operations. The bias starts at 0, and each of 8 rows has the
+# target 1.
 
 
 # %% tags=["slide"]
@@ -279,7 +280,8 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # **-16**, so each training step moves the bias eight times too far. The addition is right
-# to add up 8 gradients; the mean forgot to divide. **Copying adds up, averaging divides.**
+# to add up 8 gradients; the mean forgot to divide by the number of elements, 8. **Copying
+# adds up, averaging divides.**
 
 # %% tags=["because"]
 course.because(

@@ -92,7 +92,7 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# A tensor of zeros. No other node sent this 0; the engine made it. And it's right: if
+# A tensor of zeros: nothing arrived for `minus`, so the engine made it. And it's right: if
 # `minus` grows, the loss doesn't change. So this backward works whichever outputs are
 # used. (If none is used, it doesn't run at all.)
 
@@ -267,10 +267,18 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# **True and [1, 0].** The gradient is right, because the derivative of the mask is 0
-# (where it exists), and ignoring `g_mask` treats it so. But the mask has an edge back to
-# the node, so `mask.numpy()` is refused, and a program that collects masks in a list
-# keeps every graph in memory. One line removes that edge:
+# **True and [1, 0].** The gradient is right: the derivative of the mask is 0, and this
+# backward ignores `g_mask`. (One that returns `g_passed * mask + g_mask` gives [2, 1],
+# without an error. In 07.5 such a 1 is what you want.) But the mask has an edge back to
+# the node: `mask.numpy()` is refused, and a list of masks keeps every graph in memory.
+#
+# | output | not marked | marked |
+# |---|---|---|
+# | integers, True and False | no gradient | no gradient |
+# | floats that should have a gradient | right | **its part is missing** |
+# | floats that shouldn't, such as a mask | right only if backward ignores it | no gradient |
+#
+# One line removes the edge, and then zeros arrive for `g_mask`:
 
 
 # %% tags=["slide", "Q37"]
@@ -283,18 +291,6 @@ class MarkedGate(Gate):
 
 
 slopes(MarkedGate)
-
-# %% [markdown]
-# The mark also protects you from a backward that does use `g_mask`: then zeros arrive
-# there. Return `g_passed * mask + g_mask` without the mark, and `x.grad` is [2, 1],
-# without an error. (In 07.5 a 1 where the derivative is 0 is what you want, and has a
-# name.)
-#
-# | output | not marked | marked |
-# |---|---|---|
-# | integers, True and False | no gradient | no gradient |
-# | floats that should have a gradient | right | **its part is missing** |
-# | floats that shouldn't, such as a mask | right only if backward ignores theirs | no gradient |
 
 # %% tags=["because"]
 course.because(
@@ -332,7 +328,7 @@ course.because(
 # </details>
 
 # %% [markdown]
-# In PyTorch this is the same: the same zeros, the same `None`, and the same silent mask.
+# In PyTorch this is the same: the same zeros, the same `None`, the same flags.
 #
 # ## Now you
 #
