@@ -101,8 +101,8 @@ course.predict(
 #
 # * The sentence at the top says what just happened, and why.
 # * *Picture*, *Phases* and *Everything* choose how finely you step: the same picture,
-#   more stops. At *Phases* you see the code of `apply` itself, the function that runs
-#   your `forward`.
+#   more stops. At *Phases* you see what `apply` does, the function that runs your
+#   `forward`.
 
 # %% tags=["predict", "hide-input", "step", "slide"]
 course.predict(
@@ -121,9 +121,9 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# `backward` runs first: what it returns becomes `x.grad` and `w.grad`. `forward` doesn't
-# run again. What it knew, `backward` finds in the box called `ctx`, short for
-# *context*, the first argument of both. Who makes that box? That's lesson 01.
+# `backward` runs first: what it returns becomes `x.grad` and `w.grad`. `forward`
+# doesn't run again. What it saved, `backward` finds in the box called `ctx`, the first
+# argument of both. (It's short for *context*.) Who makes that box? That's lesson 01.
 
 # %% [markdown]
 # ## Inspect

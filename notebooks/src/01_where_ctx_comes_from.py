@@ -59,9 +59,9 @@ MulConstant._backward_cls
 # %% [markdown] tags=["slide"]
 # ## Which line makes ctx?
 #
-# The class exists from the start. And the object? Say what you think, and press *Commit*.
-# The player opens below, at the step that answers the question; go back one step: is
-# there a box for ctx yet?
+# The class exists from the start. And the object? Say what you think, and press
+# *Commit*. The player opens below, at the step that answers the question; go back one
+# step: is there a box for ctx yet?
 
 
 # %% tags=["predict", "hide-input", "step", "slide", "Q42"]
@@ -87,9 +87,9 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# `apply` makes ctx before it runs any of your code (press **e** in the player to see the
-# line). Why so early, if only `setup_context` uses it? Because most Functions take ctx in
-# `forward` itself, as the next one does, and `apply` does the same for both.
+# `apply` makes ctx before it runs any of your code (press **e** in the player to see
+# the line). Why so early, if only `setup_context` uses it? Because most Functions take
+# ctx in `forward` itself, as the next one does, and `apply` does the same for both.
 #
 # `backward` needs a way back from the result. So `apply` records every call in a
 # **graph**. A **node** of the graph is one call, and an **edge** leads from it to the
@@ -153,8 +153,8 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # Each call gets its own ctx, and in the phase *wire edges* that very object becomes the
-# `grad_fn` of the result. So an attribute that you put on ctx stays in memory for as long
-# as the result does.
+# `grad_fn` of the result. So an attribute that you put on ctx stays in memory for as
+# long as the result does.
 
 # %% tags=["explain", "slide"]
 result.grad_fn, result.grad_fn.constant
@@ -200,17 +200,17 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# The **engine**, the code that carries out `backward()`, goes through the graph from node
-# to node, beginning at the result. And **ctx is the node**, so it has the right one at
-# hand. (In which order it goes: lesson 05.)
+# The **engine**, the code that carries out `backward()`, goes through the graph from
+# node to node, beginning at the result. And **ctx is the node**, so it has the right
+# one at hand. (In which order it goes: lesson 05.)
 
 # %% [markdown] tags=["slide"]
 # ## What is grad_output?
 #
-# Each `backward` so far multiplies by its argument `grad_output`. Why isn't the derivative
-# of `Double`, 2, enough? Here's a call of it with one more step behind it. Read the last
-# row from the right. Then find the same three numbers in the graph: where does 5 arrive,
-# and where does it become 10?
+# Each `backward` so far multiplies by its argument `grad_output`. Why isn't the
+# derivative of `Double`, 2, enough? Here's a call of it with one more step behind it.
+# Read the last row from the right. Then find the same three numbers in the graph: where
+# does 5 arrive, and where does it become 10?
 #
 # | | x | Double | y | times 5 | L |
 # |---|---|---|---|---|---|
@@ -227,16 +227,16 @@ L.backward()
 
 # %% [markdown] tags=["explain", "slide"]
 # If `y` grows by 1, `L` grows by 5: that's the **upstream gradient**, and it's what
-# `Double.backward` gets as `grad_output`. If `x` grows by 1, `y` grows by 2: the **local
-# derivative**, the only thing `Double` itself knows. So if `x` grows by 1, `L` grows by
-# 5 · 2 = 10. That's the **chain rule**, and each `backward` is one use of it:
+# `Double.backward` gets as `grad_output`. If `x` grows by 1, `y` grows by 2: the
+# **local derivative**, the only thing `Double` itself knows. So if `x` grows by 1, `L`
+# grows by 5 · 2 = 10. That's the **chain rule**, and each `backward` is one use of it:
 #
 # > gradient for the input = upstream gradient · local derivative
 
 # %% [markdown] tags=["slide"]
-# It's tempting to return just the local derivative, as this `backward` does. `gradients`
-# tries it on its own, and then with the step behind it. (`mg.autograd.grad` returns the
-# gradients as a tuple and leaves `.grad` alone; `[0]` takes the first.)
+# It's tempting to return just the local derivative, as this `backward` does.
+# `gradients` tries it on its own, and then with the step behind it. (`mg.autograd.grad`
+# returns the gradients as a tuple and leaves `.grad` alone; `[0]` takes the first.)
 
 
 # %% tags=["slide"]
@@ -271,8 +271,8 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# 2 both times, and no error. If you test a `backward` on its own, the upstream gradient is
-# 1 and the mistake doesn't show; inside a model it does. `Double` gets both right:
+# 2 both times, and no error. If you test a `backward` on its own, the upstream gradient
+# is 1 and the mistake doesn't show; inside a model it does. `Double` gets both right:
 
 # %% tags=["explain", "slide", "Q31"]
 gradients(Double)
@@ -280,8 +280,8 @@ gradients(Double)
 # %% [markdown]
 # Where does the first upstream gradient come from? If the result has one number, the
 # engine starts with 1. This result has two numbers, so *you* say how much each of them
-# counts: 2 · 100 and 2 · 0.5. (With nothing in the brackets you'd get an error, *grad can
-# be implicitly created only for scalar outputs*: a scalar is a single number.)
+# counts: 2 · 100 and 2 · 0.5. (With nothing in the brackets you'd get an error, *grad
+# can be implicitly created only for scalar outputs*: a scalar is a single number.)
 
 # %% tags=["explain", "Q26"]
 leaf.grad = None  # forget what came from earlier cells
@@ -292,8 +292,8 @@ leaf.grad
 # ## Find the bug
 #
 # **Try.** This is a `CustomFunction` from a blog post, with the decorators added. First
-# the comma: `ctx.saved_tensors` is a tuple, and `(x,) = ...` takes the one tensor out of
-# a tuple of length 1. Run it, read the last line of the error, and repair the class.
+# the comma: `ctx.saved_tensors` is a tuple, and `(x,) = ...` takes the one tensor out
+# of a tuple of length 1. Run it, read the last line of the error, and repair the class.
 
 
 # %% tags=["try", "raises-exception"]
@@ -358,10 +358,11 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# `self` is ctx. `apply` calls `forward` through the *class*, and never makes an object of
-# type `Halve`. The first argument is ctx, whatever you named it; only in a class with
-# `setup_context`, such as `MulConstant`, it's the first input. `@staticmethod` says openly
-# that there's no `self`. torch's documentation asks for it, and teaching mode reminds you.
+# `self` is ctx. `apply` calls `forward` through the *class*, and never makes an object
+# of type `Halve`. The first argument is ctx, whatever you named it; only in a class
+# with `setup_context`, such as `MulConstant`, it's the first input. `@staticmethod`
+# says openly that there's no `self`. torch's documentation asks for it, and teaching
+# mode reminds you.
 
 # %% [markdown] tags=["slide"]
 # ## Function or Module?
@@ -446,16 +447,17 @@ print("Double.forward:", Double.forward(None, x).grad_fn.name())
 # </details>
 
 # %% [markdown]
-# In PyTorch this is the same. To run it there, put `import torch as mg` in the first cell
-# and leave out what torch doesn't have: `%%step`, `course`, `teaching`, and in later
-# lessons `mg.live`. Only the module name in the printed class begins with `torch`.
+# In PyTorch this is the same. To run it there, put `import torch as mg` in the first
+# cell and leave out what torch doesn't have: `%%step`, `course`, `teaching`, and in
+# later lessons `mg.live`. Only the module name in the printed class begins with
+# `torch`.
 #
 # ## Now you
 #
 # [Five exercises](../exercises/01_where_ctx_comes_from/01_where_ctx_comes_from.ipynb)
-# (01.5 is extra; below it are two calls that fail, and why); in 01.4 you write a Function
-# of your own. Then
-# [lesson 02](02_what_should_ctx_remember.ipynb). Your progress so far:
+# (01.5 is extra; after it come two calls that people ask about). In 01.4 you write a
+# Function of your own. Then [lesson 02](02_what_should_ctx_remember.ipynb). Your
+# progress so far:
 
 # %%
 course.progress("01")

@@ -55,8 +55,8 @@ class BySaving(mg.autograd.Function):
 # ## What if factor changes in between?
 #
 # `factor.add_(1)` changes the tensor *in place*: same object, new numbers. (A trailing
-# underscore always means that.) Here it runs after `forward` and before `backward`. In a
-# real program the line could be in a different file. The product was computed with 3.
+# underscore always means that.) Here it runs after `forward` and before `backward`. In
+# a real program the line could be in a different file. The product was computed with 3.
 
 
 # %% tags=["slide"]
@@ -94,12 +94,12 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # **By attribute you get 4 instead of 3.** The product was 2 times 3, so its gradient is
 # 3, whatever happens to `factor` later. But the attribute is just a second name for the
-# tensor, not a copy. (Teaching mode warns about such an attribute as soon as the class is
-# used, change or no change. PyTorch doesn't.)
+# tensor, not a copy. (Teaching mode warns about such an attribute as soon as the class
+# is used, change or no change. PyTorch doesn't.)
 #
-# **By saving you get an error**, and it ends with *is at version 1; expected version 0*.
-# Every tensor counts how often it was changed in place; that count is its **version**.
-# `save_for_backward` stores the version with the tensor, and when you read
+# **By saving you get an error**, and it ends with *is at version 1; expected version
+# 0*. Every tensor counts how often it was changed in place; that count is its
+# **version**. `save_for_backward` stores the version with the tensor, and when you read
 # `ctx.saved_tensors`, the engine compares. To mend such a program, change a copy
 # (`factor.clone()`), or make the change after backward.
 
@@ -133,8 +133,8 @@ course.because(
 # %% [markdown] tags=["slide"]
 # ## What about numbers?
 #
-# The factor can be a plain number, and other Functions need a shape or an axis. `BySaving`
-# is the class from above; here `factor` is 3.0, not a tensor.
+# The factor can be a plain number, and other Functions need a shape or an axis.
+# `BySaving` is the class from above; here `factor` is 3.0, not a tensor.
 
 
 # %% tags=["slide"]
@@ -152,7 +152,7 @@ course.predict(
     so=lambda ran: (
         "it raises an error" if ran.error else f"it keeps {ran.value[0]} as it is"
     ),
-    why="It takes only tensors: what it does for them, a number doesn't need.",
+    why="It takes only tensors: a number has no version to check.",
     at="BySaving.forward, line",
 )
 
@@ -231,9 +231,9 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# **8,000 bytes, for `z`.** If ctx had saved the *result*, which you hold anyway, nothing
-# more would be kept, and backward would be a single multiplication. The engine's own
-# `exp` does just that: its node has a `_saved_result` and no input.
+# **8,000 bytes, for `z`.** If ctx had saved the *result*, which you hold anyway,
+# nothing more would be kept, and backward would be a single multiplication. The
+# engine's own `exp` does just that: its node has a `_saved_result` and no input.
 
 # %% tags=["explain", "slide"]
 x = mg.ones(1000, requires_grad=True)
@@ -251,9 +251,9 @@ node = (x * x).grad_fn
 # %% [markdown] tags=["explain"]
 # <details><summary>Answer</summary>
 #
-# `x * x` keeps its two factors; `sqrt` and `tanh` keep the result. `x + x` and `sum` keep
-# no tensor: their local derivatives are 1, whatever the numbers are. A shape is all that
-# `sum` has to know. (torch lists it, and a number for `x + x`.)
+# `x * x` keeps its two factors; `sqrt` and `tanh` keep the result. `x + x` and `sum`
+# keep no tensor: their local derivatives are 1, whatever the numbers are. A shape is
+# all that `sum` has to know. (torch lists it, and a number for `x + x`.)
 #
 # </details>
 

@@ -88,15 +88,15 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # Right after its own backward. The bars under the graph end one after the other, from
-# the last call to the first, so backward frees memory while it runs. The nodes are still
-# there, but they're empty. (In a `no_grad` block nothing is recorded, so nothing is kept
-# in the first place.)
+# the last call to the first, so backward frees memory while it runs. The nodes are
+# still there, but they're empty. (In a `no_grad` block nothing is recorded, so nothing
+# is kept in the first place.)
 
 # %% [markdown] tags=["slide"]
 # ## How long does an attribute stay?
 #
-# Now `x` is kept as an attribute of ctx instead of a saved tensor. Everything else is as
-# in `Square`, so the gradient is the same.
+# Now `x` is kept as an attribute of ctx instead of a saved tensor. Everything else is
+# as in `Square`, so the gradient is the same.
 
 
 # %% tags=["slide"]
@@ -166,8 +166,8 @@ y.backward(retain_graph=True)
 
 # %% [markdown] tags=["explain", "slide"]
 # Too late: the first backward has already released what the second one needs. So
-# `retain_graph=True` belongs in the *first* call. No node releases anything then, and the
-# memory stays in use until a backward without it, or until the graph is gone.
+# `retain_graph=True` belongs in the *first* call. No node releases anything then, and
+# the memory stays in use until a backward without it, or until the graph is gone.
 
 # %% tags=["slide", "Q25", "Q68"]
 x.grad = None
@@ -260,8 +260,8 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # The result refers to its `grad_fn`, which is ctx, and ctx refers to the result: a
 # **cycle**. No name is left, but each keeps the other alive. The collector does find
-# such groups, but it counts objects, not bytes, so it may come long after your memory is
-# full. With `save_for_backward(result)` there's no cycle: the engine stores the
+# such groups, but it counts objects, not bytes, so it may come long after your memory
+# is full. With `save_for_backward(result)` there's no cycle: the engine stores the
 # result's numbers *without* its `grad_fn`, and adds that when `backward` reads them.
 
 # %% [markdown] tags=["slide"]

@@ -41,9 +41,9 @@ Scale.apply(mg.tensor(2.0, requires_grad=True), 3.0).backward()
 # %% [markdown] tags=["explain", "slide"]
 # *Expected 2, got 1.* `backward` returns one value for each argument that `apply` got,
 # in the same order. The engine can't guess which argument a gradient is for, so it
-# counts positions, and non-tensor arguments count too: return `None` for them. (The first
-# line replaces only the `backward`. An extra `None` at the end would be accepted, an
-# extra gradient refused.)
+# counts positions, and non-tensor arguments count too: return `None` for them. (The
+# first line replaces only the `backward`. An extra `None` at the end would be accepted,
+# an extra gradient refused.)
 
 # %% tags=["slide", "Q04"]
 Scale.backward = staticmethod(lambda ctx, grad_output: (grad_output * ctx.k, None))
@@ -119,8 +119,8 @@ unrecorded.requires_grad, unrecorded.grad_fn
 # %% [markdown] tags=["explain"]
 # <details><summary>Answer</summary>
 #
-# False and None. `forward` ran and got its result, but the call has no node in the graph.
-# Without the `with` it's True and a `ProductBackward`.
+# False and None. `forward` ran and got its result, but the call has no node in the
+# graph. Without the `with` it's True and a `ProductBackward`.
 #
 # </details>
 
@@ -160,8 +160,8 @@ class Frugal(mg.autograd.Function):
 # %% [markdown]
 # How do you remember which factor to transpose, and the order? A gradient has the shape
 # of its input. If the sizes of the product, here (2, 3) @ (3, 4), are all different,
-# exactly one product gives that shape: for `x` it's (2, 4) @ (4, 3). With square matrices
-# the wrong ones fit as well.
+# exactly one product gives that shape: for `x` it's (2, 4) @ (4, 3). With square
+# matrices the wrong ones fit as well.
 
 # %% tags=["explain", "Q69"]
 g = mg.ones(2, 4)
@@ -169,9 +169,9 @@ g = mg.ones(2, 4)
 
 # %% [markdown] tags=["slide"]
 # Now `weight` is frozen too: `detach` returns the same numbers as a tensor without
-# history, which doesn't require grad. No input needs a gradient, so nothing is recorded:
-# the result has no node, and backward never runs. Freeze the first layers of a model, and
-# they have no backward pass.
+# history, which doesn't require grad. No input needs a gradient, so nothing is
+# recorded: the result has no node, and backward never runs. Freeze the first layers of
+# a model, and they have no backward pass.
 
 # %% tags=["explain", "slide"]
 Frugal.apply(data, weight.detach()).requires_grad
@@ -186,8 +186,8 @@ course.because(
 # %% [markdown] tags=["slide"]
 # ## None for an input that needs a gradient
 #
-# `None` is right for arguments that need no gradient. `Forgets` adds two numbers, and its
-# `backward` returns None for an input that does need a gradient.
+# `None` is right for arguments that need no gradient. `Forgets` adds two numbers, and
+# its `backward` returns None for an input that does need a gradient.
 
 
 # %% tags=["slide"]
@@ -226,7 +226,8 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # It's as if `b` hadn't been used, and there's no error: training goes on with a weight
-# that never changes. PyTorch says nothing. If a `.grad` is None, ask three questions:
+# that never changes. PyTorch says nothing; the warning is teaching mode's. If a `.grad`
+# is None, ask three questions:
 #
 # | question | check |
 # |---|---|
@@ -253,8 +254,9 @@ total.requires_grad, total.grad_fn
 # %% [markdown] tags=["explain"]
 # <details><summary>Answer</summary>
 #
-# False and None: `apply` sees one argument, a list, and doesn't look inside. So nothing is
-# recorded and there's no error. Pass tensors as separate arguments: `Sum.apply(a, b)`.
+# False and None: `apply` sees one argument, a list, and doesn't look inside. So nothing
+# is recorded and there's no error. Pass tensors as separate arguments: `Sum.apply(a,
+# b)`.
 #
 # </details>
 
@@ -281,14 +283,14 @@ total.requires_grad, total.grad_fn
 #
 # <details><summary>Your weight's .grad is None. Which three questions do you ask?</summary>
 #
-# Does it require grad? Does a path lead from the loss to it? Does a backward on that path
-# return None for it?
+# Does it require grad? Does a path lead from the loss to it? Does a backward on that
+# path return None for it?
 #
 # </details>
 
 # %% [markdown]
-# In PyTorch this is the same: the same count in the message, the same flags, and the same
-# `None`, without teaching mode's warning.
+# In PyTorch this is the same: the same count in the message, the same flags, and the
+# same `None`, without teaching mode's warning.
 #
 # ## Now you
 #

@@ -56,9 +56,9 @@ end.name(), end.variable is x, end.next_functions
 # ## The obvious way
 #
 # Call the `backward` of a node (its **rule**), pass on each gradient it returns, and do
-# the same wherever one arrives. `follow` does this. It lists the rules it calls, and what
-# arrives at the leaf. (`node.apply(g)` calls the rule of a Function that you wrote; a
-# built-in node is called as `node(g)`.)
+# the same wherever one arrives. `follow` does this. It lists the rules it calls, and
+# what arrives at the leaf. (`node.apply(g)` calls the rule of a Function that you
+# wrote; a built-in node is called as `node(g)`.)
 
 
 # %%
@@ -85,8 +85,8 @@ def follow(node, gradient):
 
 # %% [markdown]
 # `chain(n)` adds a leaf to itself, then the sum to itself, and so on, n times. So the
-# result is 2 to the power n, times the leaf. Here's `follow` on two Adds: what arrives at
-# the leaf?
+# result is 2 to the power n, times the leaf. Here's `follow` on two Adds: what arrives
+# at the leaf?
 
 
 # %% tags=["slide"]
@@ -133,15 +133,15 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # The numbers are right, but it takes 1023 calls for ten nodes. `follow` walks every
-# *path* separately, and each join doubles the paths from there to the leaf. Thirty joins
-# make a billion paths. And there's a join wherever a tensor is used twice.
+# *path* separately, and each join doubles the paths from there to the leaf. Thirty
+# joins make a billion paths. And there's a join wherever a tensor is used twice.
 
 # %% [markdown] tags=["slide"]
 # ## When may a node run?
 #
-# Back to the diamond, and to the engine's own loop. `x` is 0, so `a` is 1. `b` is 3a and
-# sends 3 to the node of `a`; `c` is a², with the derivative 2a, and sends 2. One of them
-# arrives first. What does the engine do?
+# Back to the diamond, and to the engine's own loop. `x` is 0, so `a` is 1. `b` is 3a
+# and sends 3 to the node of `a`; `c` is a², with the derivative 2a, and sends 2. One of
+# them arrives first. What does the engine do?
 
 
 # %% tags=["slide"]
@@ -173,10 +173,10 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # A rule multiplies what arrives by local derivatives (for arrays, it also sums), so
-# sending 2 and then 3 has the same effect as sending 5 once. That's why a node can wait,
-# add up, and run **once**. So before it calls the first rule, the engine counts the edges
-# of *this* backward that lead to each node: its **dependency count**. It goes down with
-# each gradient that arrives, even None. Watch the label below the box of `a`.
+# sending 2 and then 3 has the same effect as sending 5 once. That's why a node can
+# wait, add up, and run **once**. So before it calls the first rule, the engine counts
+# the edges of *this* backward that lead to each node: its **dependency count**. It goes
+# down with each gradient that arrives, even None. Watch the label below the box of `a`.
 
 # %% tags=["because", "hide-input"]
 course.because(
@@ -231,9 +231,9 @@ x.grad, a.grad, b.grad
 x.grad
 
 # %% [markdown]
-# A path can also be cut. `a.detach()` has the numbers of `a` and no history. So the first
-# edge of `y` leads nowhere (it shows None, and a 0 that means nothing), and `x.grad` is
-# only the 2 that came through `c`. Nothing warns you about it:
+# A path can also be cut. `a.detach()` has the numbers of `a` and no history. So the
+# first edge of `y` leads nowhere (it shows None, and a 0 that means nothing), and
+# `x.grad` is only the 2 that came through `c`. Nothing warns you about it:
 
 # %% tags=["explain", "Q50"]
 x, a, b, c, y = diamond()
@@ -313,9 +313,9 @@ course.predict(
 # </details>
 
 # %% [markdown]
-# In PyTorch this is the same: the same pairs, the same order, the same hooks. The loop is
-# in C++ there (`engine.cpp`); here it's `GraphTask.run`, and the level *Everything* in the
-# player shows it line by line.
+# In PyTorch this is the same: the same pairs, the same order, the same hooks. The loop
+# is in C++ there (`engine.cpp`); here it's `GraphTask.run`, and the level *Everything*
+# in the player shows it line by line.
 #
 # ## Now you
 #

@@ -97,16 +97,16 @@ course.predict(
 # 111 = 1 + 10 + 100, the first column of `g`: three uses, three gradients, and they add
 # up, as at any join. Each term is an upstream gradient times a local derivative: 1 in
 # the three positions where `b[0]` was used, and 0 in the other nine. (The table of all
-# local derivatives of a call is its **Jacobian**: a row for each number of the result, a
-# column for each number of the input.) The 1s don't depend on `x` or `b`, so nothing has
-# to be saved: **an addition only needs shapes.**
+# local derivatives of a call is its **Jacobian**: a row for each number of the result,
+# a column for each number of the input.) The 1s don't depend on `x` or `b`, so nothing
+# has to be saved: **an addition only needs shapes.**
 
 # %% [markdown] tags=["slide"]
 # ## Which axes stretched?
 #
 # Now we write the addition ourselves. `c` has shape (3, 1): one number per row, used in
-# all four columns. So each number of `c` gets the sum of one row of `g`, and we sum over
-# axis 1. That isn't enough, as the error says.
+# all four columns. So each number of `c` gets the sum of one row of `g`, and we sum
+# over axis 1. That isn't enough, as the error says.
 
 
 # %% tags=["raises-exception", "slide"]
@@ -232,9 +232,9 @@ b.grad
 # ## Where does 1/n go?
 #
 # Gradients of copies add up. So does a bias learn 1000 times as fast in a batch of 1000
-# rows? Not if the loss is a *mean*. Here's a mean of squares as a Function, and the same
-# with the engine's own operations. The bias starts at 0, and each of 8 rows has the
-# target 1.
+# rows? Not if the loss is a *mean*. Here's a mean of squares as a Function, and the
+# same with the engine's own operations. The bias starts at 0, and each of 8 rows has
+# the target 1.
 
 
 # %% tags=["slide"]
@@ -263,6 +263,7 @@ def bias_gradient(loss, bias=0.0, rows=8):
 
 bias_gradient(mean_square)
 
+
 # %% tags=["predict", "hide-input", "slide", "Q77"]
 def of_mean_square():
     return bias_gradient(MeanSquare.apply)
@@ -279,9 +280,9 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# **-16**, so each training step moves the bias eight times too far. The addition is right
-# to add up 8 gradients; the mean forgot to divide by the number of elements, 8. **Copying
-# adds up, averaging divides.**
+# **-16**, so each training step moves the bias eight times too far. The addition is
+# right to add up 8 gradients; the mean forgot to divide by the number of elements, 8.
+# **Copying adds up, averaging divides.**
 
 # %% tags=["because"]
 course.because(
@@ -318,8 +319,8 @@ course.because(
 # </details>
 
 # %% [markdown]
-# In PyTorch this is the same: (3, 4) is summed silently, the others raise *invalid gradient
-# at index 1*. (torch's `sum_to_size` does what you write in 06.2.)
+# In PyTorch this is the same: (3, 4) is summed silently, the others raise *invalid
+# gradient at index 1*. (torch's `sum_to_size` does what you write in 06.2.)
 #
 # ## Now you
 #

@@ -92,9 +92,9 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# A tensor of zeros: nothing arrived for `minus`, so the engine made it. And it's right: if
-# `minus` grows, the loss doesn't change. So this backward works whichever outputs are
-# used. (If none is used, it doesn't run at all.)
+# A tensor of zeros: nothing arrived for `minus`, so the engine made it. And it's right:
+# if `minus` grows, the loss doesn't change. So this backward works whichever outputs
+# are used. (If none is used, it doesn't run at all.)
 
 # %% [markdown] tags=["slide"]
 # ## What does an unused output cost?
@@ -206,8 +206,8 @@ mg.autograd.grad(value, x)
 #
 # An error: the marked value has no node, so backward can't start there. (The advice
 # below the error is for the usual cause; here the mark is wrong.) With the position
-# marked you get [0, 1, 0]. Add the marked value to something else that requires grad, and
-# there's no error: `x` just doesn't get the value's part.
+# marked you get [0, 1, 0]. Add the marked value to something else that requires grad,
+# and there's no error: `x` just doesn't get the value's part.
 #
 # </details>
 

@@ -66,8 +66,8 @@ course.predict(
 # Changing a tensor in place isn't forbidden. `exp` saved its *result* (lesson 02), so
 # it doesn't care what happens to `h`. The product saved `h` itself, at version 0. When
 # backward reads it, `h` is at version 1, so the engine refuses. So ask **"does a node
-# still need the old value?"** The engine is stricter: it compares versions, not numbers,
-# and refuses even if you've undone the change.
+# still need the old value?"** The engine is stricter: it compares versions, not
+# numbers, and refuses even if you've undone the change.
 
 # %% [markdown] tags=["slide"]
 # ## A Function that changes its input
@@ -125,10 +125,10 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# `add_` in forward made the version 1. `apply` counts a marked tensor once more, because
-# forward may have written in a way that isn't counted, such as through NumPy: 2. Above
-# all, the `grad_fn` of `h` is the new node now, with an edge to the product's node. So
-# `h` has a path to both leaves:
+# `add_` in forward made the version 1. `apply` counts a marked tensor once more,
+# because forward may have written in a way that isn't counted, such as through NumPy:
+# 2. Above all, the `grad_fn` of `h` is the new node now, with an edge to the product's
+# node. So `h` has a path to both leaves:
 
 # %% tags=["explain", "slide"]
 x = mg.tensor(3.0, requires_grad=True)
@@ -172,8 +172,8 @@ x.add_(1)
 
 # %% [markdown] tags=["explain", "slide"]
 # After a recorded change, `x` would be a result, and the leaf whose gradient you want
-# would be gone, with its value. (`Add_.apply(x, b)` is refused, too.) What do you *mean*
-# by the change?
+# would be gone, with its value. (`Add_.apply(x, b)` is refused, too.) What do you
+# *mean* by the change?
 #
 # | you mean | write |
 # |---|---|
@@ -234,13 +234,14 @@ course.predict(
 # ends*, in the phase *take what was saved*, not where you call `save_for_backward`. By
 # then the change had been made and counted, so backward compares 2 with 2 and finds no
 # difference. (Teaching mode says 0 and 1: it looks when `forward` ends, before the mark
-# is counted.) An earlier node that saved `x` would notice. You repair this class in 08.3.
+# is counted.) An earlier node that saved `x` would notice. You repair this class in
+# 08.3.
 
 # %% [markdown]
-# **Try.** The same program, with an input you can change. Press **c** and follow the row
-# *saved[0]*: which number does it have when `forward` saves it, and which at the end of
-# `apply`? Then type other numbers for `x`. For which two is the gradient right by
-# accident?
+# **Try.** The same program, with an input you can change. Press **c** and follow the
+# row *saved[0]*: which number does it have when `forward` saves it, and which at the
+# end of `apply`? Then type other numbers for `x`. For which two is the gradient right
+# by accident?
 
 
 # %% tags=["try"]
@@ -255,8 +256,9 @@ mg.live(slope, x=mg.tensor(3.0, requires_grad=True))
 # %% [markdown] tags=["explain"]
 # <details><summary>Answer</summary>
 #
-# `forward` saves the tensor while it holds 3. At the end of `apply` the same tensor holds
-# 9, at version 2. The gradient is right where the square of x equals x: at 0 and 1.
+# `forward` saves the tensor while it holds 3. At the end of `apply` the same tensor
+# holds 9, at version 2. The gradient is right where the square of x equals x: at 0 and
+# 1.
 #
 # </details>
 
@@ -264,8 +266,8 @@ mg.live(slope, x=mg.tensor(3.0, requires_grad=True))
 # ## Which changes aren't counted?
 #
 # `y.detach()` and `y.data` are two more names for the memory of `y`, both without
-# history. `Exp` below saves its result, and we write zeros into that between forward and
-# backward: once through each name.
+# history. `Exp` below saves its result, and we write zeros into that between forward
+# and backward: once through each name.
 
 
 # %% tags=["slide"]
@@ -312,10 +314,10 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # Through `data` you get 0 where 20.09 is right. `detach` shares the memory *and* the
-# version, and so does a *view*, a part such as `y[0]`. `.data` shares only the memory and
-# has a count of its own; a NumPy array on that memory has none. So the saved value still
-# looks like version 0. (Teaching mode compares the numbers and warns you; PyTorch is
-# silent.) Use `detach` or `no_grad`, not `.data`.
+# version, and so does a *view*, a part such as `y[0]`. `.data` shares only the memory
+# and has a count of its own; a NumPy array on that memory has none. So the saved value
+# still looks like version 0. (Teaching mode compares the numbers and warns you; PyTorch
+# is silent.) Use `detach` or `no_grad`, not `.data`.
 
 # %% tags=["because"]
 course.because(

@@ -233,8 +233,8 @@ hint("01.5")
 # ## For the curious: two calls that people ask about
 #
 # Old programs made an object of a Function and called it. What's refused is *calling an
-# object*; the rest of the message is left over from an older torch, and so `@staticmethod`
-# wouldn't help. Write `Triple.apply(...)`.
+# object*; the rest of the message is left over from an older torch, and so
+# `@staticmethod` wouldn't help. Write `Triple.apply(...)`.
 
 
 # %% tags=["raises-exception", "Q01"]
@@ -253,8 +253,8 @@ Triple()(mg.tensor(8.0))
 
 # %% [markdown]
 # The second one passes an argument by name. That works here and in torch 2.13. Older
-# versions of torch refuse it, so put `apply` into a function of your own if your program
-# has to run there.
+# versions of torch refuse it, so put `apply` into a function of your own if your
+# program has to run there.
 
 # %% tags=["Q18"]
 Triple.apply(mg.tensor(8.0), factor=4)
