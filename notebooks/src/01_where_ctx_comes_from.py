@@ -434,8 +434,8 @@ print("Double.forward:", Double.forward(None, x).grad_fn.name())
 #
 # <details><summary>What is ctx once the call is over?</summary>
 #
-# The node of the graph: `result.grad_fn is ctx`. The engine finds it there and passes
-# the same object to `backward`.
+# If the call was recorded, its node in the graph: `result.grad_fn is ctx`. The engine
+# finds it there and passes the same object to `backward`.
 #
 # </details>
 #
