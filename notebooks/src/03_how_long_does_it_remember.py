@@ -267,8 +267,7 @@ course.predict(
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now say when something leaves memory, and who releases it. Answer each card in
-# your own words before you open it.
+# You can now say when something leaves memory, and who releases it.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>When does a node release what it saved?</summary>

@@ -263,8 +263,7 @@ total.requires_grad, total.grad_fn
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now say what backward has to return, and what it may skip. Answer each card in
-# your own words before you open it.
+# You can now say what backward has to return, and what it may skip.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>How many values does backward return, and in which order?</summary>

@@ -288,8 +288,7 @@ course.predict(
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now say in which order nodes run, and why none runs twice. Answer each card in
-# your own words before you open it.
+# You can now say in which order nodes run, and why none runs twice.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>When may a node run?</summary>

@@ -294,8 +294,7 @@ course.because(
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now say what the gradient of a stretched tensor is. Answer each card in your
-# own words before you open it.
+# You can now say what the gradient of a stretched tensor is.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>An input of shape (4,) was stretched to (3, 4). What is its gradient?</summary>

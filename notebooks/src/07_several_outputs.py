@@ -303,7 +303,6 @@ course.because(
 # ## What to remember
 #
 # You can now say what arrives for an unused output, and which outputs have a gradient.
-# Answer each card in your own words before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>A Function returns two tensors. How many nodes, and what does backward get?</summary>

@@ -74,8 +74,7 @@ course.predict(
 #
 # Overwriting an input saves memory: no new array is made. Then `forward` has two more
 # duties. It tells the engine which tensor it has overwritten (the *dirty* one) with
-# `ctx.mark_dirty(...)`, and it returns that very tensor. This Function adds `b` to `a`
-# in place, so its name ends in an underscore too.
+# `ctx.mark_dirty(...)`, and it returns that very tensor.
 
 
 # %% tags=["slide"]
@@ -180,8 +179,8 @@ x.add_(1)
 # | a step of the computation | change a copy: `x.clone()` has a history |
 # | an update, as an optimizer does | change `x` itself in `no_grad`, so it isn't recorded |
 #
-# Here are both, and what `h` and `x` are afterwards. (The version of `x` goes up in
-# `no_grad`, too, so an older graph that saved `x` is refused.)
+# Here are both. (The version of `x` goes up in `no_grad`, too, so an older graph that
+# saved `x` is refused.)
 
 # %% tags=["explain", "slide", "Q32"]
 h = x.clone()
@@ -330,7 +329,6 @@ course.because(
 # ## What to remember
 #
 # You can now say whether a change in place ends well, in an error, or silently wrong.
-# Answer each card in your own words before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>When is a change in place right?</summary>
