@@ -99,9 +99,9 @@ course.predict(
 #
 # **By saving you get an error**, and it ends with *is at version 1; expected version
 # 0*. Every tensor counts how often it was changed in place; that count is its
-# **version**. `save_for_backward` stores the version with the tensor, and when you read
-# `ctx.saved_tensors`, the engine compares. To mend such a program, change a copy
-# (`factor.clone()`), or make the change after backward.
+# **version**, `_version`. `save_for_backward` stores the version with the tensor, and
+# when you read `ctx.saved_tensors`, the engine compares. To mend such a program, change
+# a copy (`factor.clone()`), or make the change after backward.
 
 # %% [markdown] tags=["slide"]
 # **Look.** Here are both again, recorded. Press **c** in the player: all of ctx is
