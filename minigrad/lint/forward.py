@@ -212,7 +212,10 @@ def look_at_changes(function: type[Function], ctx: Any) -> None:
         changed = then.in_numbers()
         if shares_memory(then.tensor, dirty):
             what = f"saved value #{place + 1} is marked dirty and changed after: "
-            fix = "save a copy of the old value, or save after the change"
+            fix = (
+                "keep the old value in a tensor of its own if backward needs it; only "
+                "if it needs the new one, save after the change"
+            )
             tell(function, "M04", str(place), where, what + changed, fix, "08")
         else:
             what = f"saved value #{place + 1} was changed after it was saved: {changed}"

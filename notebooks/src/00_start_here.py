@@ -25,7 +25,7 @@ course.doctor(quiet=True)  # says something only if something is missing here
 # *gradient*, and `requires_grad=True` says that we want it.
 #
 # Run the next cell and watch. Then go through it yourself: **Step** (or **→**) goes on,
-# **←** goes back.
+# **Back** (or **←**) goes back.
 
 # %% tags=["step", "slide"]
 with mg.record("A product") as trace:
@@ -37,8 +37,8 @@ trace.playing()
 
 # %% [markdown] tags=["explain", "slide"]
 # Blue numbers went right: that was *forward*, and it gave 12. Orange ones came back
-# left: that was *backward*, and it left a gradient below `x` and below `w`. The green
-# box between them kept what backward would need. That box is what this course is about.
+# left: that was *backward*, and it left a gradient for `x` and one for `w`. The green
+# box kept what backward would need. That box is what this course is about.
 
 # %% [markdown] tags=["slide"]
 # ## Predict
@@ -46,8 +46,9 @@ trace.playing()
 # From now on we do one thing first, every time: **say what will happen before it
 # happens**. A wrong guess costs nothing, and people who guess first notice more.
 #
-# Here's the same product, written by hand. `forward` computes it. `backward` says how
-# fast it changes with each of its inputs.
+# Here's a product written by hand, of 2 and 5 this time. `forward` computes it.
+# `backward` says how fast it changes with each of its inputs. (`grad_output` is 1 here;
+# lesson 01 says what it's for.)
 
 
 # %% tags=["slide"]
@@ -80,7 +81,7 @@ def program():
 # %% tags=["predict", "hide-input", "slide"]
 course.predict(
     "00.value",
-    "What are the product `y`, and the gradient for `x`?",
+    "What's `y`, and what gradient does `x` get?",
     ["y = 10, gradient 2", "y = 10, gradient 5", "y = 7, gradient 1"],
     then=program,
     so=lambda ran: "y = {:g}, gradient {:g}".format(*map(float, ran.value[:2])),
@@ -89,46 +90,40 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# The program returns three numbers: the product, 10; the gradient for `x`, 5; and the
-# gradient for `w`, 2. Each input's gradient is the *other* input: when `w` grows by 1,
-# the product grows by 2, because `x` is 2.
-#
-# Your prediction is kept. Open this notebook again tomorrow, and it's still there.
+# Each input's gradient is the *other* input. When `x` grows by 1, the product grows by
+# `w`, so `x` gets 5. When `w` grows by 1, it grows by `x`, so `w` gets 2.
 
 # %% [markdown] tags=["slide"]
 # ## Step
 #
 # Below your answer is the *player*: a recording of the program, opened at the step that
-# decides.
+# answers the question.
 #
-# * Click into it. **→** (or *Step*) goes forward, **←** (or *Back*) goes back, and
-#   **Space** plays.
 # * The sentence at the top says what just happened, and why.
 # * *Picture*, *Phases* and *Everything* choose how finely you step: the same picture,
-#   more stops. At *Phases* you see the code of `apply` itself, the function that runs
-#   your `forward`.
+#   more stops. At *Phases* you see what `apply` does, the function that runs your
+#   `forward`.
 
 # %% tags=["predict", "hide-input", "step", "slide"]
 course.predict(
     "00.order",
-    "`Product.apply(x, w)` is about to run. Which of these will you see first?",
-    ["the lines of forward", "a new ctx", "the lines of backward"],
+    "`y.backward()` is about to run. Which of these will you see first?",
+    ["the lines of forward again", "x.grad gets its number", "the lines of backward"],
     then=program,
     so=lambda ran: ran.first(
         {
-            "the lines of forward": "Product.forward, line",
-            "a new ctx": "apply creates ctx",
+            "x.grad gets its number": "x.grad was empty",
             "the lines of backward": "Product.backward, line",
         }
     ),
-    why="`forward` is handed the ctx as its first argument, so the ctx comes first.",
-    at="apply creates ctx",
+    why="`backward` computes the gradients, from what `forward` put into ctx.",
+    at="Product.backward, line",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# First comes the box called `ctx`, short for *context*. Only then does `forward` run,
-# with that box as its first argument. Who makes it? That's lesson 01. For now it's
-# enough that there is a box.
+# `backward` runs first: what it returns becomes `x.grad` and `w.grad`. `forward`
+# doesn't run again. What it saved, `backward` finds in the box called `ctx`, the first
+# argument of both. (It's short for *context*.) Who makes that box? That's lesson 01.
 
 # %% [markdown]
 # ## Inspect
@@ -151,7 +146,7 @@ course.because(
 )
 
 # %% [markdown]
-# What you write there is kept, too. `course.review()` makes a ten-minute notebook from
+# What you predict and write is kept. `course.review()` makes a ten-minute notebook from
 # it, with questions about what you missed. Try it in a day or two: the notebook appears
 # in the topmost folder of the file list on the left.
 
@@ -181,8 +176,8 @@ course.because(
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same program with `import torch as mg`. torch has no
-# player, so leave out the lines with `teaching`, `record`, `step` and `course`.
+# In PyTorch this is the same program with `import torch as mg`. torch has no player, so
+# leave out the lines with `teaching`, `record`, `step` and `course`.
 #
 # ## Now you
 #

@@ -4,9 +4,9 @@
 # # Where does ctx come from?
 #
 # You will
-# * see the line that makes `ctx`, and when it runs,
+# * see who makes `ctx`, and when,
 # * find out what `ctx` is, and how it gets back to you in `backward`,
-# * use the chain rule to say what `grad_output` is for.
+# * say what `grad_output` is for.
 
 # %%
 import minigrad as mg
@@ -19,8 +19,8 @@ mg.teaching()
 #
 # From the PyTorch forum: *"I have no idea how the ctx variable gets passed for custom
 # Functions. Where in the source code are you passing the ctx to the forward() and
-# backward() methods?"* Below is the program that came with it. We only changed the
-# import.
+# backward() methods?"* Below is the program that came with it; only the import and the
+# comments are ours.
 
 
 # %% tags=["slide"]
@@ -40,9 +40,9 @@ class MulConstant(mg.autograd.Function):
 
 # %% [markdown] tags=["slide"]
 # *ctx* is short for **context**. `forward` computes, then `setup_context` gets a `ctx`
-# and can put things on it. Nothing in this program makes that object. So which class
-# does it belong to? The program prints it. (Teaching mode is off for this call: its
-# advice would give a later question away.)
+# and can put things on it. But nothing here makes that object. Which class does it
+# belong to? The program prints it. (`teaching(False)` keeps advice back that
+# would give a later question away.)
 
 # %% tags=["slide"]
 tensor = mg.ones((5, 1), requires_grad=True)
@@ -59,9 +59,9 @@ MulConstant._backward_cls
 # %% [markdown] tags=["slide"]
 # ## Which line makes ctx?
 #
-# The class exists from the start. The object can't, because every call has its own
-# `ctx.constant`. So when is it made? Commit a prediction. The player opens below it, at
-# the step that decides; go back one step: is there a box for ctx yet?
+# The class exists from the start. And the object? Say what you think, and press
+# *Commit*. The player opens below, at the step that answers the question; go back one
+# step: is there a box for ctx yet?
 
 
 # %% tags=["predict", "hide-input", "step", "slide", "Q42"]
@@ -87,22 +87,21 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# `apply` makes ctx before it runs any of your code. Why so early, if only
-# `setup_context` uses it? Because most Functions take ctx in `forward` itself, as the
-# next one does, and `apply` does the same for both.
+# `apply` makes ctx before it runs any of your code (press **e** in the player to see
+# the line). Why so early, if only `setup_context` uses it? Because most Functions take
+# ctx in `forward` itself, as the next one does, and `apply` does the same for both.
 #
-# What's it all for? Later we want each input's **gradient**: how fast the final result
-# changes when that input grows a little. So `apply` records every call in a **graph**.
-# A **node** of the graph is one call, and an **edge** leads from it to the node that
-# made its input: the way back. `apply` works in six phases, and the player names each:
+# `backward` needs a way back from the result. So `apply` records every call in a
+# **graph**. A **node** of the graph is one call, and an **edge** leads from it to the
+# node that made its input. `apply` works in six phases, and the player names each:
 #
 # | phase | what happens |
 # |---|---|
 # | collect inputs | does any argument require a gradient? |
-# | create ctx | a new `MulConstantBackward`: **this is the line** |
-# | run forward | your code, without recording |
+# | create ctx | a new `MulConstantBackward` |
+# | run forward | your code, not recorded: your `backward` is used for the whole call |
 # | wrap outputs | each result becomes a tensor that can have a history |
-# | wire edges | the result's `grad_fn`, its node, is set, with an edge for each input |
+# | wire edges | the call becomes a node of the graph, `grad_fn` of its result |
 # | take what was saved | ctx stores the tensors you gave to `save_for_backward` |
 
 # %% [markdown] tags=["slide"]
@@ -153,9 +152,9 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# Each call gets its own ctx, and **ctx is the node**: the object you put things on is
-# the object the result carries as its `grad_fn`. That's the phase *wire edges*. It also
-# means that everything on ctx stays in memory for as long as the result does.
+# Each call gets its own ctx, and in the phase *wire edges* that very object becomes the
+# `grad_fn` of the result. So an attribute that you put on ctx stays in memory for as
+# long as the result does.
 
 # %% tags=["explain", "slide"]
 result.grad_fn, result.grad_fn.constant
@@ -201,21 +200,22 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# The engine goes through the graph from node to node, beginning at the result. A node
-# *is* a ctx, so it has the right one at hand. (In which order it goes: lesson 05.)
+# The **engine**, the code that carries out `backward()`, goes through the graph from
+# node to node, beginning at the result. And **ctx is the node**, so it has the right
+# one at hand. (In which order it goes: lesson 05.)
 
 # %% [markdown] tags=["slide"]
 # ## What is grad_output?
 #
-# Each `backward` so far multiplies by its argument `grad_output`. Why isn't the derivative
-# of `Double`, 2, enough? Here's a call of it with one more step behind it. Read the last
-# row from the right. Then find the same three numbers in the graph: where does 5 arrive,
-# and where does it become 10?
+# Each `backward` so far multiplies by its argument `grad_output`. Why isn't the
+# derivative of `Double`, 2, enough? Here's a call of it with one more step behind it.
+# Read the last row from the right. Then find the same three numbers in the graph: where
+# does 5 arrive, and where does it become 10?
 #
 # | | x | Double | y | times 5 | L |
 # |---|---|---|---|---|---|
 # | forward | 3 | → | 6 | → | 30 |
-# | input + 1 means | | result + 2 | | result + 5 | |
+# | if its input grows by 1 | | y grows by 2 | | L grows by 5 | |
 # | backward | **10** | ← times 2 | **5** | ← times 5 | **1** |
 
 # %% tags=["step", "slide", "Q31"]
@@ -227,15 +227,16 @@ L.backward()
 
 # %% [markdown] tags=["explain", "slide"]
 # If `y` grows by 1, `L` grows by 5: that's the **upstream gradient**, and it's what
-# `Double.backward` gets as `grad_output`. If `x` grows by 1, `y` grows by 2: the **local
-# derivative**, the only thing `Double` itself knows. So if `x` grows by 1, `L` grows by
-# 5 · 2 = 10. That's the **chain rule**, and each `backward` is one use of it:
+# `Double.backward` gets as `grad_output`. If `x` grows by 1, `y` grows by 2: the
+# **local derivative**, the only thing `Double` itself knows. So if `x` grows by 1, `L`
+# grows by 5 · 2 = 10. That's the **chain rule**, and each `backward` is one use of it:
 #
 # > gradient for the input = upstream gradient · local derivative
 
 # %% [markdown] tags=["slide"]
-# It's tempting to return just the local derivative. This rule does; `gradients` tries it
-# on its own, and then with the step behind it.
+# It's tempting to return just the local derivative, as this `backward` does.
+# `gradients` tries it on its own, and then with the step behind it. (`mg.autograd.grad`
+# returns the gradients as a tuple and leaves `.grad` alone; `[0]` takes the first.)
 
 
 # %% tags=["slide"]
@@ -247,8 +248,8 @@ class ForgetsUpstream(Double):
 
 def gradients(function):
     x = mg.tensor(3.0, requires_grad=True)
-    (alone,) = mg.autograd.grad(function.apply(x), x)
-    (inside,) = mg.autograd.grad(function.apply(x) * 5, x)
+    alone = mg.autograd.grad(function.apply(x), x)[0]
+    inside = mg.autograd.grad(function.apply(x) * 5, x)[0]
     return alone.item(), inside.item()
 
 
@@ -270,8 +271,8 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# 2 both times, and no error. If you test a rule on its own, the upstream gradient is 1
-# and the mistake doesn't show; inside a model it does. `Double` gets both right:
+# 2 both times, and no error. If you test a `backward` on its own, the upstream gradient
+# is 1 and the mistake doesn't show; inside a model it does. `Double` gets both right:
 
 # %% tags=["explain", "slide", "Q31"]
 gradients(Double)
@@ -279,11 +280,11 @@ gradients(Double)
 # %% [markdown]
 # Where does the first upstream gradient come from? If the result has one number, the
 # engine starts with 1. This result has two numbers, so *you* say how much each of them
-# counts: 2 · 100 and 2 · 0.5. (Leave the brackets empty: *grad can be implicitly created
-# only for scalar outputs*.)
+# counts: 2 · 100 and 2 · 0.5. (With nothing in the brackets you'd get an error, *grad
+# can be implicitly created only for scalar outputs*: a scalar is a single number.)
 
 # %% tags=["explain", "Q26"]
-leaf.grad = None
+leaf.grad = None  # forget what came from earlier cells
 Double.apply(leaf).backward(mg.tensor([100.0, 0.5]))
 leaf.grad
 
@@ -291,8 +292,8 @@ leaf.grad
 # ## Find the bug
 #
 # **Try.** This is a `CustomFunction` from a blog post, with the decorators added. First
-# the comma: `ctx.saved_tensors` is a tuple, and `(x,) = ...` takes the one tensor out of
-# a tuple of length 1. Run it, read the last line of the error, and repair the class.
+# the comma: `ctx.saved_tensors` is a tuple, and `(x,) = ...` takes the one tensor out
+# of a tuple of length 1. Run it, read the last line of the error, and repair the class.
 
 
 # %% tags=["try", "raises-exception", "Q92"]
@@ -351,16 +352,17 @@ course.predict(
         if hasattr(ran.value.grad_fn, "note")
         else "the class Halve"
     ),
-    why="`apply` passes ctx as the first argument, whatever the parameter is named. The "
-    "note is on the result's node.",
+    why="Without `setup_context`, `apply` passes ctx as the first argument of `forward`, "
+    "whatever its name. The note is on the result's node.",
     at="apply runs Halve.forward",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# `self` is ctx. `apply` calls `forward` through the *class* and passes ctx as the first
-# argument, whatever you named it. `apply` never makes an object of type `Halve`. With
-# `@staticmethod` you say openly that there's no `self` here. torch's documentation asks
-# for it, and teaching mode reminds you.
+# `self` is ctx. `apply` calls `forward` through the *class*, and never makes an object
+# of type `Halve`. The first argument is ctx, whatever you named it; only in a class
+# with `setup_context`, such as `MulConstant`, it's the first input. `@staticmethod`
+# says openly that there's no `self`. torch's documentation asks for it, and teaching
+# mode reminds you.
 
 # %% [markdown] tags=["slide"]
 # ## Function or Module?
@@ -368,45 +370,27 @@ course.predict(
 # An `nn.Module` has a `forward` too, and it looks alike. But a Module is an object that
 # *keeps* things between calls, its weights, so `self` is right there. It needs no
 # `backward`: the engine records what its `forward` does. A Function has no object and
-# keeps nothing but ctx. Here are both, and a direct call of `Halve.forward`: which node
-# does each result have?
+# keeps nothing but ctx. Here are both, and a direct call of `Double.forward`, with None
+# for ctx: which node does each result have?
 
 
 # %% tags=["slide"]
 class Layer(mg.nn.Module):
     def forward(self, x):
-        return Halve.apply(x)
+        return Double.apply(x)
 
 
 model, x = Layer(), mg.tensor(8.0, requires_grad=True)
-print("model(x):     ", model(x).grad_fn.name())
-print("Halve.forward:", Halve.forward(model, x).grad_fn.name())
+print("model(x):      ", model(x).grad_fn.name())
+print("Double.forward:", Double.forward(None, x).grad_fn.name())
 
 # %% [markdown] tags=["explain", "slide"]
 # | you write | what runs |
 # |---|---|
-# | `model(x)` | the Module's hooks (lesson 05), and its `forward` |
-# | `model.forward(x)` | `forward` alone, without hooks: prefer `model(x)` |
-# | `Halve.apply(x)` | `forward`, not recorded; later your `backward` |
-# | `Halve.forward(..., x)` | an ordinary function: its division is recorded, your `backward` never runs |
-
-# %% [markdown]
-# ## Two more calls
-#
-# Both come up often. Old programs made an object of the class and called it. The error
-# seems to ask for `@staticmethod`, but that's left over from an older torch: what's
-# refused is *calling an object*. Use `Halve.apply`.
-
-# %% tags=["explain", "raises-exception", "Q01"]
-Halve()(mg.tensor(8.0))
-
-# %% [markdown] tags=["explain"]
-# The second one passes an argument by name. That works here and in torch 2.13. Older
-# versions of torch refuse it, so put `apply` into a function of your own if your program
-# has to run there.
-
-# %% tags=["explain", "Q18"]
-MulConstant.apply(tensor, constant=3)
+# | `model(x)` | the Module's `forward`, with its hooks (lesson 05) |
+# | `model.forward(x)` | the same without hooks: prefer `model(x)` |
+# | `Double.apply(x)` | `forward`, not recorded; later your `backward` |
+# | `Double.forward(None, x)` | an ordinary function: its product is recorded, your `backward` never runs |
 
 # %% [markdown]
 # ## Where in torch's source
@@ -444,14 +428,14 @@ MulConstant.apply(tensor, constant=3)
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>Who makes ctx, and when?</summary>
 #
-# `apply`, once per call, before `forward` runs; even when nothing will be recorded.
+# `apply`, once per call, before `forward` runs.
 #
 # </details>
 #
 # <details><summary>What is ctx once the call is over?</summary>
 #
-# The node of the graph: `result.grad_fn is ctx`. The engine finds it there and passes
-# the same object to `backward`.
+# If the call was recorded, its node in the graph: `result.grad_fn is ctx`. The engine
+# finds it there and passes the same object to `backward`.
 #
 # </details>
 #
@@ -463,16 +447,17 @@ MulConstant.apply(tensor, constant=3)
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same: put `import torch as mg` in the first cell and leave
-# out the lines that teach (`teaching`, `course` and the stepper). With torch 2.13 every
-# answer above stays the same; with an older torch the call with `constant=3` is an error.
-# Only the module name in the printed class begins with `torch`.
+# In PyTorch this is the same. To run it there, put `import torch as mg` in the first
+# cell and leave out what torch doesn't have: `%%step`, `course`, `teaching`, and in
+# later lessons `mg.live`. Only the module name in the printed class begins with
+# `torch`.
 #
 # ## Now you
 #
 # [Five exercises](../exercises/01_where_ctx_comes_from/01_exercises.ipynb)
-# (01.5 is extra); in 01.4 you write a Function of your own. Then
-# [lesson 02](02_what_should_ctx_remember.ipynb). Your progress so far:
+# (01.5 is extra; after it come two calls that people ask about). In 01.4 you write a
+# Function of your own. Then [lesson 02](02_what_should_ctx_remember.ipynb). Your
+# progress so far:
 
 # %%
 course.progress("01")

@@ -6,7 +6,7 @@
 # You will
 # * see what happens when a tensor changes between `forward` and `backward`,
 # * decide what goes into `save_for_backward` and what becomes an attribute,
-# * compare what different rules have to keep.
+# * compare what different Functions have to keep.
 
 # %%
 import minigrad as mg
@@ -55,8 +55,8 @@ class BySaving(mg.autograd.Function):
 # ## What if factor changes in between?
 #
 # `factor.add_(1)` changes the tensor *in place*: same object, new numbers. (A trailing
-# underscore always means that.) Here it runs after `forward` and before `backward`. In a
-# real program the line could be in a different file. The product was computed with 3.
+# underscore always means that.) Here it runs after `forward` and before `backward`. In
+# a real program the line could be in a different file. The product was computed with 3.
 
 
 # %% tags=["slide"]
@@ -79,11 +79,11 @@ course.predict(
         "3 and 3",
         "4 and 4",
         "3 by attribute, 4 by saving",
-        "one of them gives no number",
+        "one of them raises an error",
     ],
     then=both,
     so=lambda ran: (
-        "one of them gives no number"
+        "one of them raises an error"
         if ran.error
         else "{:g} and {:g}".format(*ran.value)
     ),
@@ -94,13 +94,14 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # **By attribute you get 4 instead of 3.** The product was 2 times 3, so its gradient is
 # 3, whatever happens to `factor` later. But the attribute is just a second name for the
-# tensor, not a copy. (Teaching mode warns about such an attribute as soon as the class is
-# used, change or no change. PyTorch doesn't.)
+# tensor, not a copy. (Teaching mode warns about such an attribute as soon as the class
+# is used, change or no change. PyTorch doesn't.)
 #
-# **By saving you get an error**, and it ends with *is at version 1; expected version 0*.
-# Every tensor counts how often it was changed in place; that count is its **version**.
-# `save_for_backward` stores the version with the tensor, and when you read
-# `ctx.saved_tensors`, the engine compares.
+# **By saving you get an error**, and it ends with *is at version 1; expected version
+# 0*. Every tensor counts how often it was changed in place; that count is its
+# **version**, `_version`. `save_for_backward` stores the version with the tensor, and
+# when you read `ctx.saved_tensors`, the engine compares. To mend such a program, change
+# a copy (`factor.clone()`), or make the change after backward.
 
 # %% [markdown] tags=["slide"]
 # **Look.** Here are both again, recorded. Press **c** in the player: all of ctx is
@@ -117,16 +118,10 @@ factor.add_(1)
 # %% tags=["explain", "slide"]
 factor._version, first.grad_fn.factor._version
 
-# %% [markdown] tags=["explain", "slide"]
+# %% [markdown] tags=["slide"]
 # Both say 1, because they're the same tensor. Only the saved row also remembers version
-# 0. That's the first of four reasons to save tensors:
-#
-# | | saved | attribute |
-# |---|---|---|
-# | changed in place before backward | error | wrong number |
-# | memory | is released after backward (lesson 03) | stays as long as ctx |
-# | the Function's own output | fine | keeps itself alive (lesson 03) |
-# | compressing or moving to disk | possible (lesson 12) | not possible |
+# 0. That's the first reason to save tensors. The second: what's saved is released after
+# backward, while an attribute stays as long as ctx. Lesson 03 shows it.
 
 # %% tags=["because"]
 course.because(
@@ -138,8 +133,8 @@ course.because(
 # %% [markdown] tags=["slide"]
 # ## What about numbers?
 #
-# The factor can be a plain number, and some rules need a shape or an axis. `BySaving`
-# is the class from above; here `factor` is 3.0, not a tensor.
+# The factor can be a plain number, and other Functions need a shape or an axis.
+# `BySaving` is the class from above; here `factor` is 3.0, not a tensor.
 
 
 # %% tags=["slide", "Q91"]
@@ -157,13 +152,13 @@ course.predict(
     so=lambda ran: (
         "it raises an error" if ran.error else f"it keeps {ran.value[0]} as it is"
     ),
-    why="It takes only tensors: what it does for them, a number doesn't need.",
+    why="It takes only tensors: a number has no version to check.",
     at="BySaving.forward, line",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# A number can't change in place, so it needs no version, and it takes almost no memory.
-# That gives a short rule:
+# **It raises an error.** A number can't change in place, so it needs no version, and it
+# takes almost no memory. That gives a short rule:
 #
 # | backward needs | where it goes |
 # |---|---|
@@ -211,7 +206,7 @@ class ExpFromInput(mg.autograd.Function):
 # %% [markdown] tags=["slide"]
 # A thousand float64 numbers take 8,000 bytes. The name `z` disappears when the function
 # returns; the result stays, because the caller has it. The bars under the graph show
-# what ctx keeps.
+# what ctx keeps. (`course.watch` notes whether `z` is still there; lesson 03 uses it.)
 
 
 # %% tags=["slide"]
@@ -227,18 +222,18 @@ watched = []
 # %% tags=["predict", "hide-input", "slide"]
 course.predict(
     "02.bytes",
-    "How many bytes of arrays stay alive only because ctx keeps them?",
-    ["0", "8,000, the numbers of z", "8,000, the result", "16,000, both"],
+    "What stays in memory only because ctx keeps it?",
+    ["nothing", "z: 8,000 bytes", "the result: 8,000 bytes", "both: 16,000 bytes"],
     then=exp_of_double,
-    so=lambda _: "8,000, the numbers of z" if watched[-1].alive()["z"] else "0",
-    why="The caller has the result anyway, but `z` has no other name any more.",
+    so=lambda _: "z: 8,000 bytes" if watched[-1].alive()["z"] else "nothing",
+    why="The caller has the result and the graph has its leaf `x`, but only ctx has `z`.",
     at="apply takes what was saved",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# If ctx had saved the *result*, which you hold anyway, nothing else would be kept, and
-# backward would be a single multiplication. The engine's own `exp` does just that: its
-# node has a `_saved_result` and no input.
+# **8,000 bytes, for `z`.** If ctx had saved the *result*, which you hold anyway,
+# nothing more would be kept, and backward would be a single multiplication. The
+# engine's own `exp` does just that: its node has a `_saved_result` and no input.
 
 # %% tags=["explain", "slide"]
 x = mg.ones(1000, requires_grad=True)
@@ -256,9 +251,9 @@ node = (x * x).grad_fn
 # %% [markdown] tags=["explain"]
 # <details><summary>Answer</summary>
 #
-# `x * x` keeps its two factors; `sqrt` and `tanh` keep the result. `x + x` and `sum` keep
-# no tensor: their local derivatives are 1, whatever the numbers are. (torch also lists
-# a number for `x + x`, and a shape for `x.sum()`.)
+# `x * x` keeps its two factors; `sqrt` and `tanh` keep the result. `x + x` and `sum`
+# keep no tensor: their local derivatives are 1, whatever the numbers are. A shape is
+# all that `sum` has to know. (torch lists it, and a number for `x + x`.)
 #
 # </details>
 
@@ -282,16 +277,15 @@ node = (x * x).grad_fn
 #
 # </details>
 #
-# <details><summary>Your rule needs the result. What do you save?</summary>
+# <details><summary>Your backward needs the result. What do you save?</summary>
 #
 # The very tensor that forward returns. It's alive anyway, so saving it costs nothing.
 #
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same: a silent 4 by attribute, and a RuntimeError with both
-# versions by saving. Put `import torch as mg` in the first cell and leave out the lines
-# that teach (`teaching`, `course` and the stepper).
+# In PyTorch this is the same: a silent 4 by attribute, and a RuntimeError with both
+# versions by saving.
 #
 # ## Now you
 #

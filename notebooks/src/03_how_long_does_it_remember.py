@@ -67,12 +67,12 @@ def three_squares():
 # %% tags=["predict", "hide-input", "step", "slide"]
 course.predict(
     "03.release",
-    "When are the bytes of the last of the three calls let go?",
+    "When does the last of the three calls release what it saved?",
     [
         "when forward is over",
         "as soon as its own backward has run",
         "when the whole backward is over",
-        "when y goes",
+        "when y is deleted",
     ],
     then=three_squares,
     so=lambda ran: ran.first(
@@ -81,25 +81,22 @@ course.predict(
             "when the whole backward is over": "backward is finished",
         }
     ),
-    why="The phase release comes after every single node, not at the end.",
+    why="Each node releases what it saved right after its own backward.",
     at="SquareBackward is done",
     memory=True,
 )
 
 # %% [markdown] tags=["explain", "slide"]
 # Right after its own backward. The bars under the graph end one after the other, from
-# the last call to the first, because the phase *release* comes after each single node.
-# So backward frees memory while it runs. The nodes are still there, but they're empty.
-# Ask the last one, `y.grad_fn`:
-
-# %% tags=["explain", "raises-exception", "slide", "Q66"]
-three_squares().grad_fn.saved_tensors
+# the last call to the first, so backward frees memory while it runs. The nodes are
+# still there, but they're empty. (In a `no_grad` block nothing is recorded, so nothing
+# is kept in the first place.)
 
 # %% [markdown] tags=["slide"]
 # ## How long does an attribute stay?
 #
-# Here's the same rule, but with an attribute instead of a saved tensor. (Teaching mode
-# warns about it, as it did in lesson 02.)
+# Now `x` is kept as an attribute of ctx instead of a saved tensor. Everything else is
+# as in `Square`, so the gradient is the same.
 
 
 # %% tags=["slide"]
@@ -115,9 +112,9 @@ class SquareByAttribute(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# `saved` and `kept` are inputs that have no other name once they're deleted. Backward
-# runs through both calls, while `a` and `b` still exist. Then we look, and once more when
-# `b` is deleted.
+# `saved` is the input of `Square`, `kept` that of `SquareByAttribute`. We delete both
+# names, so each lives on only if ctx holds it. After backward we look which of them are
+# alive, then delete `b` and look again.
 
 
 # %% tags=["slide"]
@@ -128,9 +125,9 @@ def after_backward():
     a, b = Square.apply(saved), SquareByAttribute.apply(kept)
     del saved, kept
     (a + b).sum().backward()
-    before = watched.alive()
+    first_look = watched.alive()
     del b
-    return before, watched.alive()
+    return first_look, watched.alive()
 
 
 # %% tags=["predict", "hide-input", "slide", "Q07"]
@@ -150,27 +147,27 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# An attribute lives as long as ctx, and ctx as long as the result. When `b` is deleted,
-# `kept` goes too. If your training loop keeps its losses in a list, that's never.
+# An attribute lives as long as ctx, and ctx as long as the result, or anything computed
+# from it. When `b` is deleted, `kept` goes too. But if your training loop keeps its
+# losses in a list, the attribute is never freed.
 
 # %% [markdown] tags=["slide"]
 # ## Backward twice
 #
-# The error above speaks of going *backward through the graph a second time*: that reads
-# the saved tensors again. `retain_graph=True` asks the engine to release nothing. In the
-# second call it comes too late: the first backward has already released what the second
-# one needs.
+# A second backward through the same graph reads the saved tensors a second time.
+# `retain_graph=True` asks the engine to release nothing. Here it's in the second of two
+# calls:
 
-# %% tags=["raises-exception", "slide", "Q25"]
+# %% tags=["raises-exception", "slide", "Q25", "Q66"]
 x = mg.tensor(3.0, requires_grad=True)
 y = Square.apply(x)
 y.backward()
 y.backward(retain_graph=True)
 
 # %% [markdown] tags=["explain", "slide"]
-# So `retain_graph=True` belongs in the *first* call. No node releases anything then, and
-# the memory stays in use as long as the graph exists, so don't ask for it without a
-# reason.
+# Too late: the first backward has already released what the second one needs. So
+# `retain_graph=True` belongs in the *first* call. No node releases anything then, and
+# the memory stays in use until a backward without it, or until the graph is gone.
 
 # %% tags=["slide", "Q25", "Q68"]
 x.grad = None
@@ -210,9 +207,9 @@ course.because(
 # %% [markdown] tags=["slide"]
 # ## The leak
 #
-# This Function keeps its *result* as an attribute. Python also has a garbage collector,
-# which looks for groups of objects that refer only to each other. We switch it off for
-# a moment to see what happens without it.
+# This Function keeps its *result* as an attribute. Python has a second way to free
+# objects: the garbage collector, which runs now and then. We switch it off for a moment
+# to see what happens without it.
 
 
 # %% tags=["slide"]
@@ -229,7 +226,7 @@ class ExpThatLeaks(mg.autograd.Function):
 
 # %% [markdown] tags=["slide"]
 # `y` is the only name of the result, and we delete it. Then `gc.collect()` runs the
-# collector once. The function looks before and after that.
+# collector once. `leak` returns whether the result was alive before that, and after.
 
 
 # %% tags=["slide"]
@@ -263,56 +260,14 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # The result refers to its `grad_fn`, which is ctx, and ctx refers to the result: a
 # **cycle**. No name is left, but each keeps the other alive. The collector does find
-# cycles, but it counts objects, not bytes, so it may come long after your memory is
-# full. With `save_for_backward(result)` there's no cycle: the engine stores the
-# result's numbers *without* its `grad_fn`.
-
-# %% [markdown] tags=["slide"]
-# ## How does memory grow with the graph?
-#
-# `course.peak_bytes` runs a function and returns the largest number of bytes alive at
-# any moment. `x` takes 8,000 bytes. The chain of `Square`s gets longer and longer: once
-# forward and backward, once forward alone in `no_grad`, a block in which nothing is
-# recorded.
-
-
-# %% tags=["slide"]
-def chain(length, x):
-    y = x
-    for _ in range(length):
-        y = Square.apply(y)
-    return y
-
-
-def without_graph(length, x):
-    with mg.no_grad():
-        return chain(length, x)
-
-
-x = mg.ones(1000, dtype=mg.float64, requires_grad=True)
-lengths = [1, 5, 10, 20, 40]
-graph = [course.peak_bytes(lambda n=n: chain(n, x).sum().backward()) for n in lengths]
-none = [course.peak_bytes(without_graph, n, x) for n in lengths]
-
-# %% tags=["explain", "slide"]
-mg.plot_lines(
-    lengths,
-    {"forward and backward": graph, "forward in no_grad": none},
-    x="number of Squares in the chain",
-    y="bytes alive at most",
-    says="With a graph the peak grows with every call; without one it's soon flat.",
-)
-
-# %% [markdown] tags=["explain", "slide"]
-# Each further call adds the 8,000 bytes that it saves, and a little for its node. In
-# `no_grad` nothing keeps the values in between, so a chain of 40 needs no more than a
-# chain of 5.
+# such groups, but it counts objects, not bytes, so it may come long after your memory
+# is full. With `save_for_backward(result)` there's no cycle: the engine stores the
+# result's numbers *without* its `grad_fn`, and adds that when `backward` reads them.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now say when something leaves memory, and who releases it. Answer each card in
-# your own words before you open it.
+# You can now say when something leaves memory, and who releases it.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>When does a node release what it saved?</summary>
@@ -337,10 +292,8 @@ mg.plot_lines(
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same: the error says *Trying to backward through the graph
-# a second time*, and only the collector frees the cycle. Put `import torch as mg` in
-# the first cell and leave out the lines that teach (`teaching`, `course` and the
-# stepper).
+# In PyTorch this is the same: the error says *Trying to backward through the graph a
+# second time*, and only the collector frees the cycle (seen with torch 2.13).
 #
 # ## Now you
 #

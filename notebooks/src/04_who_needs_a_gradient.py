@@ -5,7 +5,7 @@
 #
 # You will
 # * return the right number of values from `backward`, in the right order,
-# * find out before the work which gradients will be used, and skip the others,
+# * skip the work for gradients that won't be used,
 # * work out why a weight's `.grad` is `None`.
 
 # %%
@@ -41,22 +41,13 @@ Scale.apply(mg.tensor(2.0, requires_grad=True), 3.0).backward()
 # %% [markdown] tags=["explain", "slide"]
 # *Expected 2, got 1.* `backward` returns one value for each argument that `apply` got,
 # in the same order. The engine can't guess which argument a gradient is for, so it
-# counts positions, and non-tensor arguments count too: return `None` for them. (To save
-# you from reading the class again, the next line replaces just its `backward`.)
+# counts positions, and non-tensor arguments count too: return `None` for them. (The
+# first line replaces only the `backward`. An extra `None` at the end would be accepted,
+# an extra gradient refused.)
 
 # %% tags=["slide", "Q04"]
 Scale.backward = staticmethod(lambda ctx, grad_output: (grad_output * ctx.k, None))
 x = mg.tensor(2.0, requires_grad=True)
-Scale.apply(x, 3.0).backward()
-x.grad
-
-# %% [markdown]
-# What about a third value for an argument that doesn't exist? An extra `None` is
-# accepted, as you see below (3 + 3: a leaf adds). An extra *gradient* is refused: put
-# `g` in place of the last `None`.
-
-# %% tags=["explain"]
-Scale.backward = staticmethod(lambda ctx, g: (g * ctx.k, None, None))
 Scale.apply(x, 3.0).backward()
 x.grad
 
@@ -105,9 +96,10 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# Each flag says whether that argument requires a gradient. They're set in the phase
-# *create ctx*, before forward runs. Whether the call is recorded is a separate matter,
-# and that's what `no_grad` decides. So a True doesn't promise that backward will run.
+# Each flag says whether that argument requires a gradient. They're set before forward
+# runs. Whether the call is recorded is a separate matter, and that's what `no_grad`
+# decides. So a True doesn't promise that backward will run. Save what it would need
+# anyway: without recording, ctx is gone when `apply` returns.
 
 # %% tags=["explain", "slide"]
 data, weight = mg.ones((2, 3)), mg.ones((3, 4), requires_grad=True)
@@ -127,16 +119,16 @@ unrecorded.requires_grad, unrecorded.grad_fn
 # %% [markdown] tags=["explain"]
 # <details><summary>Answer</summary>
 #
-# False and None. `forward` ran and got its result, but the call has no node in the graph.
-# Without the `with` it's True and a `ProductBackward`.
+# False and None. `forward` ran and got its result, but the call has no node in the
+# graph. Without the `with` it's True and a `ProductBackward`.
 #
 # </details>
 
 # %% [markdown] tags=["slide"]
-# **Look.** Now `data` doesn't require a gradient. The node has one *edge* per argument:
-# a link to the node its gradient goes to. Press **c** in the player, and find that row:
-# which edge leads nowhere? Then step to the line that returns both gradients. What
-# happens to the first one?
+# **Look.** Now `data` doesn't require a gradient. The node has one *edge* per tensor
+# argument: a link to the node its gradient goes to. Press **c** in the player, and find
+# that row: which edge leads nowhere? Then step to the line that returns both gradients.
+# What happens to the first one?
 
 # %% tags=["step", "slide", "Q44"]
 # %%step
@@ -167,8 +159,9 @@ class Frugal(mg.autograd.Function):
 
 # %% [markdown]
 # How do you remember which factor to transpose, and the order? A gradient has the shape
-# of its input, and with three different sizes just one product fits. For `x` it's (2,
-# 4) @ (4, 3). With square matrices the wrong ones fit as well.
+# of its input. If the sizes of the product, here (2, 3) @ (3, 4), are all different,
+# exactly one product gives that shape: for `x` it's (2, 4) @ (4, 3). With square
+# matrices the wrong ones fit as well.
 
 # %% tags=["explain", "Q69"]
 g = mg.ones(2, 4)
@@ -176,9 +169,9 @@ g = mg.ones(2, 4)
 
 # %% [markdown] tags=["slide"]
 # Now `weight` is frozen too: `detach` returns the same numbers as a tensor without
-# history, which doesn't require grad. No input needs a gradient, so nothing is recorded:
-# the result has no node, and backward never runs. Freeze an entire part and its backward
-# pass disappears.
+# history, which doesn't require grad. No input needs a gradient, so nothing is
+# recorded: the result has no node, and backward never runs. Freeze the first layers of
+# a model, and they have no backward pass.
 
 # %% tags=["explain", "slide"]
 Frugal.apply(data, weight.detach()).requires_grad
@@ -193,9 +186,8 @@ course.because(
 # %% [markdown] tags=["slide"]
 # ## None for an input that needs a gradient
 #
-# `None` is right for arguments that need no gradient. Here `backward` returns it for an
-# input that does need one. (`a` and `b` are both 1, and the sum is what we
-# differentiate.)
+# `None` is right for arguments that need no gradient. `Forgets` adds two numbers, and
+# its `backward` returns None for an input that does need a gradient.
 
 
 # %% tags=["slide"]
@@ -234,13 +226,13 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # It's as if `b` hadn't been used, and there's no error: training goes on with a weight
-# that never changes. PyTorch is silent; here teaching mode warns. If a `.grad` is None,
-# ask three questions:
+# that never changes. PyTorch says nothing; the warning is teaching mode's. If a `.grad`
+# is None, ask three questions:
 #
 # | question | check |
 # |---|---|
 # | Does it require grad? | `b.requires_grad` |
-# | Was it used, as a tensor of its own? | is there a path from the loss to it? |
+# | Does a path of edges lead from the loss to it? | follow it in the player |
 # | Does a `backward` on that path return None for it? | read it, or step through it |
 
 # %% [markdown]
@@ -262,16 +254,16 @@ total.requires_grad, total.grad_fn
 # %% [markdown] tags=["explain"]
 # <details><summary>Answer</summary>
 #
-# False and None: `apply` sees one argument, a list, and doesn't look inside. So nothing is
-# recorded and there's no error. Pass tensors as arguments of their own: `Sum.apply(a, b)`.
+# False and None: `apply` sees one argument, a list, and doesn't look inside. So nothing
+# is recorded and there's no error. Pass tensors as separate arguments: `Sum.apply(a,
+# b)`.
 #
 # </details>
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now say what backward has to return, and what it may skip. Answer each card in
-# your own words before you open it.
+# You can now say what backward has to return, and what it may skip.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>How many values does backward return, and in which order?</summary>
@@ -284,20 +276,20 @@ total.requires_grad, total.grad_fn
 # <details><summary>When is <code>needs_input_grad</code> set, and what does it say?</summary>
 #
 # Before forward runs: one flag for each argument, True if it requires a gradient.
-# Neither `no_grad` nor `autograd.grad(y, a)` changes it.
+# `no_grad` doesn't change it.
 #
 # </details>
 #
 # <details><summary>Your weight's .grad is None. Which three questions do you ask?</summary>
 #
-# Does it require grad? Was it used? Does a backward on the path return None for it?
+# Does it require grad? Does a path lead from the loss to it? Does a backward on that
+# path return None for it?
 #
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same: the same count in the message, the same flags, and
-# the same silent `None`. Put `import torch as mg` in the first cell and leave out the
-# lines that teach (`teaching`, `course` and the stepper).
+# In PyTorch this is the same: the same count in the message, the same flags, and the
+# same `None`, without teaching mode's warning.
 #
 # ## Now you
 #

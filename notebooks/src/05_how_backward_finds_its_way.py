@@ -6,11 +6,9 @@
 # You will
 # * follow a graph by hand, from a result back to its leaf,
 # * count what the obvious way costs, and see what the engine does instead,
-# * step through the engine's own loop, and watch it with hooks.
+# * find out who keeps a gradient, and in which order nodes run.
 
 # %%
-import threading
-
 import minigrad as mg
 from minigrad import course
 
@@ -45,10 +43,10 @@ names(y.grad_fn)
 
 # %% [markdown] tags=["explain", "slide"]
 # Your arrows are the edges of the graph. A node lists them in `next_functions`: for
-# each tensor argument the node that made it, and which output of that node it was.
-# Backward only has to follow. One edge leads on from `b` and one from `c`, both to the
-# node of `a`: it's a **join**. Its own edge leads to the end: **AccumulateGrad**, the
-# node of the leaf `x`, with the leaf as its `variable` and no edges.
+# each tensor argument the node that made it, and which output of that node it was. The
+# edges of `b` and `c` both lead to the node of `a`: a node with several edges coming in
+# is a **join**. Its own edge leads to the end: **AccumulateGrad**, the node of the leaf
+# `x`, with the leaf as its `variable` and no edges.
 
 # %%
 end = a.grad_fn.next_functions[0][0]
@@ -57,10 +55,10 @@ end.name(), end.variable is x, end.next_functions
 # %% [markdown] tags=["slide"]
 # ## The obvious way
 #
-# Call the rule of a node, pass on each gradient it returns, and do the same wherever
-# one arrives. `follow` does this, and notes each call, and what arrives at the leaf.
-# (`node.apply(g)` calls a node's rule by hand. A rule may return one tensor or a tuple;
-# `Add` returns a tuple.)
+# Call the `backward` of a node (its **rule**), pass on each gradient it returns, and do
+# the same wherever one arrives. `follow` does this. It lists the rules it calls, and
+# what arrives at the leaf. (`node.apply(g)` calls the rule of a Function that you
+# wrote; a built-in node is called as `node(g)`.)
 
 
 # %%
@@ -76,7 +74,7 @@ class Add(mg.autograd.Function):
 
 # %% tags=["slide"]
 def follow(node, gradient):
-    if hasattr(node, "variable"):  # a leaf: nothing comes after it
+    if hasattr(node, "variable"):  # a leaf: the path ends here
         arrived.append(gradient.item())
         return
     calls.append(node.name())
@@ -87,8 +85,8 @@ def follow(node, gradient):
 
 # %% [markdown]
 # `chain(n)` adds a leaf to itself, then the sum to itself, and so on, n times. So the
-# result is 2 to the power n, times the leaf. Here's `follow` on two Adds: what arrives at
-# the leaf, and which rules were called?
+# result is 2 to the power n, times the leaf. Here's `follow` on two Adds: what arrives
+# at the leaf?
 
 
 # %% tags=["slide"]
@@ -103,11 +101,11 @@ def chain(n):
 
 
 follow(chain(2).grad_fn, mg.tensor(1.0))
-arrived, calls
+arrived
 
 # %% [markdown] tags=["explain", "slide"]
-# 1 arrives four times, 4 in total, which is right. But there were three calls for two
-# nodes. Now a longer chain:
+# 1 arrives four times, 4 in total, which is right. Now we count how often a rule is
+# called, in a longer chain:
 
 
 # %% tags=["slide"]
@@ -135,16 +133,15 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # The numbers are right, but it takes 1023 calls for ten nodes. `follow` walks every
-# *path* separately, and each join doubles the paths behind it. Thirty joins make a
-# billion paths. And there's a join wherever a tensor is used twice.
+# *path* separately, and each join doubles the paths from there to the leaf. Thirty
+# joins make a billion paths. And there's a join wherever a tensor is used twice.
 
 # %% [markdown] tags=["slide"]
 # ## When may a node run?
 #
-# Back to the diamond, and to the engine's own loop. `x` is 0, so `a` is 1. `b` is 3a and
-# sends 3 to the node of `a`; `c` is a², with the derivative 2a, and sends 2. One of them
-# arrives first. `follow` would call the rule of `a` right away, and again for the other
-# one. What does the engine do?
+# Back to the diamond, and to the engine's own loop. `x` is 0, so `a` is 1. `b` is 3a
+# and sends 3 to the node of `a`; `c` is a², with the derivative 2a, and sends 2. One of
+# them arrives first. What does the engine do?
 
 
 # %% tags=["slide"]
@@ -176,10 +173,10 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # A rule multiplies what arrives by local derivatives (for arrays, it also sums), so
-# sending 2 and then 3 has the same effect as sending 5 once. That's why a node can wait,
-# add up, and run **once**. It has to know how many gradients to wait for, so before it
-# calls the first rule, the engine counts the edges of *this* backward that lead to each
-# node: its **dependency count**. Watch the label below the box of `a`.
+# sending 2 and then 3 has the same effect as sending 5 once. That's why a node can
+# wait, add up, and run **once**. So before it calls the first rule, the engine counts
+# the edges of *this* backward that lead to each node: its **dependency count**. It goes
+# down with each gradient that arrives, even None. Watch the label below the box of `a`.
 
 # %% tags=["because", "hide-input"]
 course.because(
@@ -215,7 +212,7 @@ mg.live(fork, left=3.0, right=2.0)
 # ## Who keeps a gradient?
 #
 # Gradients pass through nodes and are gone afterwards. A tensor keeps its own only if
-# it's a leaf (you made it, not an operation: `x.is_leaf`), or if you ask for it. `b` is
+# it's a leaf (`x.is_leaf` says so), or if you ask for it, as we do for `a`. `b` is
 # neither, so its `.grad` is None, with a warning:
 
 # %% tags=["slide", "Q48", "Q74"]
@@ -225,18 +222,18 @@ y.backward()
 x.grad, a.grad, b.grad
 
 # %% [markdown] tags=["explain", "slide"]
-# The node of a leaf *adds*, within one backward and from one backward to the next.
-# Nothing resets `x.grad` for you, so a training loop does it before each step:
-# `x.grad = None`. Here another graph ends at `x`, and 5 becomes 7:
+# The node of a leaf *adds* what arrives to what is in `x.grad` already. Nothing resets
+# `x.grad` for you, so a training loop does it before each step: `x.grad = None`. Here
+# another graph ends at `x`, and 5 becomes 7:
 
 # %% tags=["explain", "Q68"]
 (x * 2).backward()
 x.grad
 
 # %% [markdown]
-# A path can also be cut. `a.detach()` has the numbers of `a` and no history, so there's
-# no edge where the edge to b's node was, and 3 of the 5 are missing. Nothing warns you
-# about it:
+# A path can also be cut. `a.detach()` has the numbers of `a` and no history. So the
+# first edge of `y` leads nowhere (it shows None, and a 0 that means nothing), and
+# `x.grad` is only the 2 that came through `c`. Nothing warns you about it:
 
 # %% tags=["explain", "Q50"]
 x, a, b, c, y = diamond()
@@ -261,12 +258,9 @@ def order_of_nodes():
     nodes["leaf w"] = z.grad_fn.next_functions[1][0]
     for name, node in nodes.items():
         node.register_hook(lambda *_, name=name: order.append(name))
-        node.register_hook(lambda *_: threads.add(threading.current_thread().name))
     z.backward()
     return ", ".join(order)
 
-
-threads = set()
 
 # %% tags=["predict", "hide-input", "slide"]
 course.predict(
@@ -280,32 +274,21 @@ course.predict(
     ],
     then=order_of_nodes,
     so=lambda ran: ran.value,
-    why="A ready AccumulateGrad goes before all others; of the rest, the one whose call "
-    "came last.",
+    why="A ready AccumulateGrad goes before all others; of the rest, the one that was made "
+    "last.",
     at="w.grad was empty",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# After `z` two nodes are ready: the one of `y` and the one of the leaf `w`. A leaf's
-# AccumulateGrad goes before all others, so that its gradient is put away at once. Of
-# the other ready nodes, the one whose call came last goes first. The gradients don't
-# depend on this order; it just makes every run go the same way.
-
-# %% [markdown] tags=["slide"]
-# The hooks also noted the *thread*, because a breakpoint only stops on threads that
-# the debugger watches. Here everything runs on your cell's thread, and every line of
-# backward is Python, so a breakpoint in a rule stops. In PyTorch it does so for tensors
-# on the CPU; for tensors on a GPU the rules run on a thread of the engine's.
-
-# %% tags=["explain", "Q17"]
-order_of_nodes()
-threads
+# A node is *ready* when its count is 0. After `z` two nodes are: the one of `y` and the
+# one of the leaf `w`. A leaf's AccumulateGrad goes before all others, so that its
+# gradient is added to `.grad` as soon as it's there. Of the other ready nodes, the one
+# that was made last goes first. The gradients don't depend on this order.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now say in which order nodes run, and why none runs twice. Answer each card in
-# your own words before you open it.
+# You can now say in which order nodes run, and why none runs twice.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>When may a node run?</summary>
@@ -324,17 +307,14 @@ threads
 #
 # <details><summary>Who keeps a gradient?</summary>
 #
-# Leaves, and they add. Other tensors only after `retain_grad()`. A hook can look at the
-# gradient as it passes.
+# Leaves, and they add. Other tensors only after `retain_grad()`.
 #
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same: the same pairs, the same order, the same hooks. The
-# loop is in C++ there (`engine.cpp`), and `compute_dependencies` makes the counts; here
-# it's `GraphTask.run`, which the level *Everything* in the player shows line by line.
-# Put `import torch as mg` in the first cell and leave out the lines that teach
-# (`teaching`, `course` and the stepper).
+# In PyTorch this is the same: the same pairs, the same order, the same hooks. The loop
+# is in C++ there (`engine.cpp`); here it's `GraphTask.run`, and the level *Everything*
+# in the player shows it line by line.
 #
 # ## Now you
 #

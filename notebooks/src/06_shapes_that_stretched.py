@@ -6,7 +6,7 @@
 # You will
 # * find the gradient of a bias that's used in every row,
 # * tell from two shapes which axes stretched, and sum over exactly these,
-# * find out which wrong shapes the engine repairs, and which it refuses.
+# * find out which wrong shapes the engine repairs, and what no engine can notice.
 
 # %%
 import minigrad as mg
@@ -47,36 +47,22 @@ course.predict(
     so=lambda ran: (
         f"shape {tuple(ran.value.shape)}, and each number is {ran.value.max().item():g}"
     ),
-    why="Each number of `b` was used in three rows, and the three gradients add up.",
+    why="Each number of `b` was used in three rows.",
     at="b.grad was empty",
 )
 
 # %% [markdown] tags=["explain", "slide"]
 # **3**, in the shape of `b`. If `b[0]` grows by 1, it grows in all three rows, so the
-# sum grows by 3. A number that's used three times gets three gradients, and they add
-# up, as in any graph where a tensor is used more than once.
+# sum grows by 3.
 
 # %% [markdown] tags=["slide"]
 # ## Which gradients add up?
 #
-# With ones you can't see where each gradient came from. So here's the same addition as
-# our own Function, and an upstream gradient `g` with a different number in each
-# position: `y.backward(g)` starts with `g`, where `.sum()` started with ones.
-# (`reshape` only matters for a `b` of shape (1, 4).)
-
+# With ones you can't see where each gradient came from. So here's an upstream gradient
+# `g` with a different number in each position: `y.backward(g)` starts with `g`, where
+# `.sum()` started with ones.
 
 # %% tags=["slide"]
-class AddBias(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, b):
-        ctx.shape = b.shape
-        return x + b
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        return grad_output, grad_output.sum(0).reshape(ctx.shape)
-
-
 x = mg.zeros(3, 4)
 g = mg.tensor(
     [[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0], [100.0, 200.0, 300.0, 400.0]]
@@ -86,7 +72,7 @@ g = mg.tensor(
 # %% tags=["slide"]
 def there_and_back():
     b = mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True)
-    y = AddBias.apply(x, b)
+    y = x + b
     y.backward(g)
     return b.grad
 
@@ -108,30 +94,39 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# 111 = 1 + 10 + 100, the first column of `g`. Each term is an upstream gradient times a
-# local derivative. All the local derivatives of a call, one row per number of the result
-# and one column per number of the input, form its **Jacobian**; you're looking at one
-# column of it: three times 1, and nine times 0, because `b[0]` isn't used in the other
-# columns. The 1s don't depend on `x` or `b`, so ctx keeps no array: **an addition only
-# needs shapes.**
+# 111 = 1 + 10 + 100, the first column of `g`: three uses, three gradients, and they add
+# up, as at any join. Each term is an upstream gradient times a local derivative: 1 in
+# the three positions where `b[0]` was used, and 0 in the other nine. (The table of all
+# local derivatives of a call is its **Jacobian**: a row for each number of the result,
+# a column for each number of the input.) The 1s don't depend on `x` or `b`, so nothing
+# has to be saved: **an addition only needs shapes.**
 
 # %% [markdown] tags=["slide"]
 # ## Which axes stretched?
 #
-# Now `c` has shape (3, 1): one number per row, used in all four columns. So each number
-# of `c` gets the sum of one row of `g`, and we sum over axis 1. That isn't enough, as the
-# error says. (To save you from reading the class again, a line replaces just its
-# `backward`.)
+# Now we write the addition ourselves. `c` has shape (3, 1): one number per row, used in
+# all four columns. So each number of `c` gets the sum of one row of `g`, and we sum
+# over axis 1. That isn't enough, as the error says.
+
 
 # %% tags=["raises-exception", "slide"]
-AddBias.backward = staticmethod(lambda ctx, g: (g, g.sum(1)))
+class AddBias(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, b):
+        return x + b
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output, grad_output.sum(1)
+
+
 c = mg.tensor([[5.0], [6.0], [7.0]], requires_grad=True)
 AddBias.apply(x, c).backward(g)
 
 # %% [markdown] tags=["explain", "slide"]
-# The numbers were right: 10, 100 and 1000, or the sums of the rows. But `sum` removes
-# the axis, and shape (3,) isn't (3, 1). `keepdim=True` leaves an axis of length 1 where
-# the sum was taken.
+# The numbers were right: 10, 100 and 1000, the sums of the rows. But `sum` removes the
+# axis, and shape (3,) isn't (3, 1). `keepdim=True` leaves an axis of length 1 where the
+# sum was taken. (The first line replaces only the `backward`.)
 
 # %% tags=["slide"]
 AddBias.backward = staticmethod(lambda ctx, g: (g, g.sum(1, keepdim=True)))
@@ -141,7 +136,7 @@ c.grad
 # %% [markdown] tags=["explain", "slide"]
 # Write the two shapes below each other, **flush right**. An axis stretched where the
 # smaller shape has nothing, or has 1 while the result has more. Sum the gradient over
-# these axes.
+# these axes. (If both inputs stretched, each has its own axes.)
 #
 # | | | stretched | gradient |
 # |---|---|---|---|
@@ -173,12 +168,73 @@ mg.live(added, b=mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True))
 # </details>
 
 # %% [markdown] tags=["slide"]
+# ## What the engine does for you
+#
+# It's tempting to return `grad_output` for every input. `b` has shape (4,) again, and
+# each of the next three backwards returns something of a different shape for it.
+
+
+# %% tags=["slide"]
+def is_refused(shape):
+    AddBias.backward = staticmethod(lambda ctx, g: (g, mg.ones(shape)))
+    b = mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True)
+    try:
+        AddBias.apply(mg.zeros(3, 4), b).backward(g)
+    except RuntimeError:
+        return True
+    return False
+
+
+# %% tags=["predict", "hide-input", "step", "slide", "Q63"]
+def accepted():
+    shapes = [(3, 4), (3, 5), ()]
+    return [shape for shape in shapes if not is_refused(shape)]
+
+
+course.predict(
+    "06.engine",
+    "For b of shape (4,), backward returns (3, 4), then (3, 5), then (). Which does the "
+    "engine accept?",
+    ["all three", "(3, 4) and (3, 5)", "only (3, 4)", "none of them"],
+    then=accepted,
+    so=lambda ran: {
+        3: "all three",
+        2: "(3, 4) and (3, 5)",
+        1: "only (3, 4)",
+        0: "none of them",
+    }[len(ran.value)],
+    why="(4,) can be stretched to (3, 4), so the engine sums back; to the others it can't.",
+    at="GradientShapeError",
+)
+
+# %% [markdown] tags=["explain", "slide"]
+# A shape to which (4,) could have been stretched is **summed** back, with no message
+# (except from teaching mode). Any other shape is **refused**: (3, 5), although it's
+# larger, and also (), because a single number doesn't say what the four should get. So
+# you can leave the summing to the engine, in a product as in an addition. But not every
+# library does it: JAX refuses all three.
+
+# %% [markdown] tags=["slide"]
+# And a wrong gradient whose shape happens to be right? Now `x` is square, this backward
+# sums over the wrong axis, and [111, 222, 333] would be right:
+
+# %% tags=["slide"]
+AddBias.backward = staticmethod(lambda ctx, g: (g, g.sum(1)))
+b = mg.tensor([5.0, 6.0, 7.0], requires_grad=True)
+AddBias.apply(mg.zeros(3, 3), b).backward(g[:, :3])
+b.grad
+
+# %% [markdown] tags=["slide"]
+# Accepted. The engine checks shapes; it can't check your sums. That's why the exercises
+# use sizes that are all different. Do the same in your own tests.
+
+# %% [markdown] tags=["slide"]
 # ## Where does 1/n go?
 #
 # Gradients of copies add up. So does a bias learn 1000 times as fast in a batch of 1000
-# rows? Not if the loss is a *mean* over the rows: then each row's gradient arrives
-# divided by n. Some backward has to do that division. Here's a mean of squares as a
-# Function, and the same with the engine's own operations.
+# rows? Not if the loss is a *mean*. Here's a mean of squares as a Function, and the
+# same with the engine's own operations. The bias starts at 0, and each of 8 rows has
+# the target 1.
 
 
 # %% tags=["slide"]
@@ -198,11 +254,6 @@ def mean_square(y, target):
     return ((y - target) ** 2).mean()
 
 
-# %% [markdown] tags=["slide"]
-# The bias starts at 0 and should become 1, in each of 8 rows. Compare the gradient that
-# the engine's own operations give it, in `mean_square`, with the one of `MeanSquare`.
-
-
 # %% tags=["slide", "Q77"]
 def bias_gradient(loss, bias=0.0, rows=8):
     b = mg.tensor([bias], requires_grad=True)
@@ -210,88 +261,43 @@ def bias_gradient(loss, bias=0.0, rows=8):
     return b.grad.item()
 
 
-bias_gradient(mean_square), bias_gradient(MeanSquare.apply)
+bias_gradient(mean_square)
+
+
+# %% tags=["predict", "hide-input", "slide", "Q77"]
+def of_mean_square():
+    return bias_gradient(MeanSquare.apply)
+
+
+course.predict(
+    "06.mean",
+    "With the engine's own operations b.grad is -2. What is it with MeanSquare?",
+    ["-2", "-16", "-0.25"],
+    then=of_mean_square,
+    so=lambda ran: f"{ran.value:g}",
+    why="Eight gradients of -2 add up, and nothing has divided them by 8.",
+    at="MeanSquare.backward returned",
+)
 
 # %% [markdown] tags=["explain", "slide"]
-# -16, eight times too much, so each training step moves the bias eight times too far.
-# What was wrong: the addition, which adds up 8 gradients, or the mean, which forgot to
-# divide? The mean: **copying adds up, averaging divides.** A learning rate eight times
-# smaller would hide the mistake, but only for batches of 8.
+# **-16**, so each training step moves the bias eight times too far. The addition is
+# right to add up 8 gradients; the mean forgot to divide by the number of elements, 8.
+# **Copying adds up, averaging divides.**
 
 # %% tags=["because"]
 course.because(
     "06.because",
-    "Someone repairs it with grad_output.mean(0) in the addition. For which loss is that "
-    "wrong? One sentence, for yourself; it isn't graded.",
+    "Someone repairs it with grad_output.mean(0) in the addition instead. What does b.grad "
+    "become with a loss that's right? One sentence, for yourself; it isn't graded.",
 )
-
-# %% [markdown] tags=["slide"]
-# ## What the engine does for you
-#
-# It's tempting to return `grad_output` for every input. `b` has shape (4,) again, and
-# each of the next two backwards returns something of a wrong shape for it.
-
-
-# %% tags=["slide"]
-def is_refused(rule):
-    AddBias.backward = staticmethod(rule)
-    b = mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True)
-    try:
-        AddBias.apply(mg.zeros(3, 4), b).backward(g)
-    except RuntimeError:
-        return True
-    return False
-
-
-# %% tags=["predict", "hide-input", "step", "slide", "Q63"]
-def both():
-    return is_refused(lambda ctx, g: (g, g)), is_refused(lambda ctx, g: (g, g.sum()))
-
-
-course.predict(
-    "06.engine",
-    "For b of shape (4,) one backward returns (3, 4), another returns (). Which of the "
-    "two does the engine refuse?",
-    ["both", "only the larger one", "only the smaller one", "neither"],
-    then=both,
-    so=lambda ran: {
-        (True, True): "both",
-        (True, False): "only the larger one",
-        (False, True): "only the smaller one",
-        (False, False): "neither",
-    }[ran.value],
-    why="A gradient that is too large gets summed; one that is too small is refused.",
-    at="GradientShapeError",
-)
-
-# %% [markdown] tags=["explain", "slide"]
-# Too large is **summed**, with no message (except from teaching mode). Too small is
-# **refused**: should the one number be copied to four positions, shared among them, or
-# is it a mistake? So you can leave the summing of an addition to the engine, but not
-# the copying of a sum. Not every library does this: JAX's `custom_vjp` refuses both.
-
-# %% [markdown] tags=["slide"]
-# And a wrong gradient whose shape happens to be right? Now `x` is square, this backward
-# sums over the wrong axis, and [111, 222, 333] would be right:
-
-# %% tags=["slide"]
-AddBias.backward = staticmethod(lambda ctx, g: (g, g.sum(1)))
-b = mg.tensor([5.0, 6.0, 7.0], requires_grad=True)
-AddBias.apply(mg.zeros(3, 3), b).backward(g[:, :3])
-b.grad
-
-# %% [markdown] tags=["explain", "slide"]
-# Accepted. The engine checks shapes; it can't check your sums. That's why the exercises
-# use sizes that are all different. Do the same in your own tests.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now say what the gradient of a stretched tensor is. Answer each card in your
-# own words before you open it.
+# You can now say what the gradient of a stretched tensor is.
 
 # %% [markdown] tags=["recall", "slide"]
-# <details><summary>An input of shape (4,) met a result of (3, 4). What is its gradient?</summary>
+# <details><summary>An input of shape (4,) was stretched to (3, 4). What is its gradient?</summary>
 #
 # The sum over the axis that stretched, here axis 0: each copy has its own gradient, and
 # they add up.
@@ -312,12 +318,9 @@ b.grad
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same: too large is summed silently, too small raises
-# *invalid gradient at index 1*. Put `import torch as mg` in the first cell and leave
-# out the lines that teach (`teaching`, `course` and the stepper). (torch's
-# `sum_to_size` does what you write in 06.2.)
-
-# %% [markdown]
+# In PyTorch this is the same: (3, 4) is summed silently, the others raise *invalid
+# gradient at index 1*. (torch's `sum_to_size` does what you write in 06.2.)
+#
 # ## Now you
 #
 # [Six exercises](../exercises/06_shapes_that_stretched/06_exercises.ipynb)

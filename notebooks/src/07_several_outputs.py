@@ -92,10 +92,9 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# *One gradient waits for each of its 2 outputs: 3 and None*; and then, *backward is
-# given zeros of shape () there.* No other node sent this 0; the engine made it. And
-# it's right: if `minus` grows, the loss doesn't change. So the rule above works
-# whichever outputs are used.
+# A tensor of zeros: nothing arrived for `minus`, so the engine made it. And it's right:
+# if `minus` grows, the loss doesn't change. So this backward works whichever outputs
+# are used. (If none is used, it doesn't run at all.)
 
 # %% [markdown] tags=["slide"]
 # ## What does an unused output cost?
@@ -138,16 +137,15 @@ class Largest(mg.autograd.Function):
     def forward(ctx, x):
         value, place = x.max(0)
         ctx.save_for_backward(place)
-        ctx.shape = x.shape
+        ctx.count = len(x)
         return value, place
 
     @staticmethod
     def backward(ctx, g_value, g_place):
         arrived.append((g_value, g_place))
         (place,) = ctx.saved_tensors
-        gradient = mg.zeros(ctx.shape)
-        gradient[place] = g_value
-        return gradient
+        is_largest = mg.arange(ctx.count) == place
+        return g_value * is_largest
 
 
 # %% tags=["slide"]
@@ -186,9 +184,9 @@ value, place = Largest.apply(x)
 place.requires_grad, place.grad_fn, arrived[-1]
 
 # %% [markdown]
-# **Try.** `ctx.mark_non_differentiable(...)` says the same of any output. What if you
-# mark the wrong one? Here it's the *value*, which does have a gradient. What happens in
-# the last line? Then mark the position instead, and run it again.
+# **Try.** With `ctx.mark_non_differentiable(...)` you say of any output that it has no
+# gradient. What if you mark the wrong one? Here it's the *value*, which does have one.
+# What happens in the last line? Then mark the position instead, and run it again.
 
 
 # %% tags=["try", "raises-exception", "Q78"]
@@ -208,19 +206,17 @@ mg.autograd.grad(value, x)
 #
 # An error: the marked value has no node, so backward can't start there. (The advice
 # below the error is for the usual cause; here the mark is wrong.) With the position
-# marked you get [0, 1, 0].
+# marked you get [0, 1, 0]. Add the marked value to something else that requires grad,
+# and there's no error: `x` just doesn't get the value's part.
 #
 # </details>
-#
-# But add the value to something else that requires grad, and there's no error: `x` just
-# doesn't get the value's part. And what about a missing mark?
 
 # %% [markdown] tags=["slide"]
 # ## A mask as an output
 #
 # `Gate` lets positive numbers pass. It also returns its mask, 1 where a number passed,
 # so that you can count them. The mask is made of floats, so that you can multiply by
-# it. And its backward adds what comes back from both outputs, as in `PlusMinus`.
+# it. Its backward uses what arrives for the first output, and ignores the rest.
 
 
 # %% tags=["slide"]
@@ -234,12 +230,12 @@ class Gate(mg.autograd.Function):
     @staticmethod
     def backward(ctx, g_passed, g_mask):
         (mask,) = ctx.saved_tensors
-        return g_passed * mask + g_mask
+        return g_passed * mask
 
 
 # %% [markdown] tags=["slide"]
 # The loss is the sum of what passed, plus the count. -1 doesn't pass, and neither do
-# -1.01 or -0.99.
+# -1.01 or -0.99. Nothing is marked.
 
 
 # %% tags=["slide"]
@@ -247,7 +243,7 @@ def slopes(gate):
     x = mg.tensor([2.0, -1.0], requires_grad=True)
     passed, mask = gate.apply(x)
     (passed.sum() + mask.sum()).backward()
-    return x.grad
+    return mask.requires_grad, x.grad
 
 
 # %% tags=["predict", "hide-input", "slide", "Q37"]
@@ -257,23 +253,32 @@ def slopes_of_gate():
 
 course.predict(
     "07.gate",
-    "x is [2, -1]. What's x.grad?",
-    ["[1, 0]", "[1, 1]", "[2, 1]", "backward() raises an error"],
+    "x is [2, -1]. What are mask.requires_grad and x.grad?",
+    ["False and [1, 0]", "True and [1, 0]", "True and [2, 1]", "an error"],
     then=slopes_of_gate,
     so=lambda ran: (
-        "backward() raises an error"
+        "an error"
         if ran.error
-        else f"[{', '.join(f'{slope:g}' for slope in ran.value.tolist())}]"
+        else f"{ran.value[0]} and {[round(slope) for slope in ran.value[1].tolist()]}"
     ),
-    why="A 1 arrives for each number of the mask, too, and backward adds it.",
+    why="The engine can't know that these floats are only ever 0 or 1. This backward "
+    "ignores the ones that arrive for them.",
     at="Gate.backward returned",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# **2 and 1 instead of 1 and 0**, without any message. A float can have a gradient, and
-# the engine can't know that these floats will only ever be 0 or 1. So there's an edge
-# from the count back to the node; 1 and 1 arrived along it, and backward added them.
-# One line removes that edge:
+# **True and [1, 0].** The gradient is right: the derivative of the mask is 0, and this
+# backward ignores `g_mask`. (One that returns `g_passed * mask + g_mask` gives [2, 1],
+# without an error. In 07.5 such a 1 is what you want.) But the mask has an edge back to
+# the node: `mask.numpy()` is refused, and a list of masks keeps every graph in memory.
+#
+# | output | not marked | marked |
+# |---|---|---|
+# | integers, True and False | no gradient | no gradient |
+# | floats that should have a gradient | right | **its part is missing** |
+# | floats that shouldn't, such as a mask | right only if backward ignores it | no gradient |
+#
+# One line removes the edge, and then zeros arrive for `g_mask`:
 
 
 # %% tags=["slide", "Q37"]
@@ -287,22 +292,10 @@ class MarkedGate(Gate):
 
 slopes(MarkedGate)
 
-# %% [markdown] tags=["explain"]
-# The derivative of the mask is 0 (where it exists), and the unmarked version treated it
-# as 1. In training, every number would be pushed down to make the count smaller, even
-# one that was never counted. With the mark, `g_mask` is zeros, whatever the loss does
-# with the mask.
-#
-# | output | not marked | marked |
-# |---|---|---|
-# | integers, True and False | no gradient | no gradient |
-# | floats that should have a gradient | right | **its part is missing** |
-# | floats that shouldn't, such as a mask | **silently wrong** | no gradient |
-
 # %% tags=["because"]
 course.because(
     "07.because",
-    "How could you find out whether a gradient came back through the mask? One "
+    "No error, no warning. Which test would have shown that a backward uses g_mask? One "
     "sentence, for yourself; it isn't graded.",
 )
 
@@ -310,7 +303,6 @@ course.because(
 # ## What to remember
 #
 # You can now say what arrives for an unused output, and which outputs have a gradient.
-# Answer each card in your own words before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>A Function returns two tensors. How many nodes, and what does backward get?</summary>
@@ -335,14 +327,12 @@ course.because(
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same: the same zeros, the same `None`, and the same silent
-# mask. Put `import torch as mg` in the first cell and leave out the lines that teach
-# (`teaching`, `course` and the stepper).
+# In PyTorch this is the same: the same zeros, the same `None`, the same flags.
 #
 # ## Now you
 #
 # [Six exercises](../exercises/07_several_outputs/07_exercises.ipynb)
-# (07.3 and 07.5 are extra); in 07.6 a mean is wrong because a mask learns. Then
+# (07.3 and 07.5 are extra); in 07.6 a mean has a wrong gradient. Then
 # [lesson 08](08_changing_things_in_place.ipynb). Your progress so far:
 
 # %%

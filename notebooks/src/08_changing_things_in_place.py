@@ -21,8 +21,7 @@ course.recall("08")
 # ## Is this change allowed?
 #
 # `h.add_(1)` changes `h` in place: same tensor, different numbers. Here it runs between
-# forward and backward, in two programs. They differ in one thing: how `y` is made from
-# `h`.
+# forward and backward, in two programs that differ only in how `y` is made from `h`.
 
 
 # %% tags=["slide"]
@@ -65,18 +64,17 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # Changing a tensor in place isn't forbidden. `exp` saved its *result* (lesson 02), so
-# it doesn't care what happens to `h`; 14.78, twice e squared, is right. The product
-# saved `h` itself, at version 0. When backward reads it, `h` is at version 1, so the
-# engine refuses. The question is never "was it changed?" but **"does a node still need
-# the old value?"**
+# it doesn't care what happens to `h`. The product saved `h` itself, at version 0. When
+# backward reads it, `h` is at version 1, so the engine refuses. So ask **"does a node
+# still need the old value?"** The engine is stricter: it compares versions, not
+# numbers, and refuses even if you've undone the change.
 
 # %% [markdown] tags=["slide"]
 # ## A Function that changes its input
 #
-# Overwriting an input saves the memory for an array. Then `forward` has two more
+# Overwriting an input saves memory: no new array is made. Then `forward` has two more
 # duties. It tells the engine which tensor it has overwritten (the *dirty* one) with
-# `ctx.mark_dirty(...)`, and it returns that very tensor. This Function adds `b` to `a`
-# in place, so its name ends in an underscore too.
+# `ctx.mark_dirty(...)`, and it returns that very tensor.
 
 
 # %% tags=["slide"]
@@ -93,8 +91,8 @@ class Add_(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# `h` is a product, so its `grad_fn` is the product's node. In the graph, a flag *h* is
-# attached to it. What becomes of `h` when `Add_` runs?
+# `h` is a product, so its `grad_fn` is the product's node. What becomes of that, and of
+# the version of `h`, when `Add_` changes it?
 
 
 # %% tags=["slide"]
@@ -126,10 +124,10 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# `add_` in forward made the version 1, and `apply` made it 2 because of the mark:
-# forward may have written in a way that isn't counted, such as through NumPy. And the
-# `grad_fn` of `h` is the new node now, with the product's node behind it. So `h` has a
-# path to both leaves:
+# `add_` in forward made the version 1. `apply` counts a marked tensor once more,
+# because forward may have written in a way that isn't counted, such as through NumPy:
+# 2. Above all, the `grad_fn` of `h` is the new node now, with an edge to the product's
+# node. So `h` has a path to both leaves:
 
 # %% tags=["explain", "slide"]
 x = mg.tensor(3.0, requires_grad=True)
@@ -140,9 +138,9 @@ Add_.apply(h, b) is h, mg.autograd.grad(h, [x, b])
 # %% [markdown] tags=["slide"]
 # ## What happens without the mark?
 #
-# The same Function without `mark_dirty`. Again `h` is 10 afterwards: twice `x`, plus
-# `b`. Compare the two gradients with those above. (With `allow_unused` you get None
-# instead of an error for an input that no path leads to.)
+# The same Function without `mark_dirty`. Again `h` is 10 afterwards. Compare the two
+# gradients with those above. (With `allow_unused` you get None, not an error, for an
+# input that no path leads to.)
 
 
 # %% tags=["slide", "Q24"]
@@ -158,30 +156,31 @@ print(h)
 mg.autograd.grad(h, [x, b], allow_unused=True)
 
 # %% [markdown] tags=["explain", "slide"]
-# `h` is 10, but its `grad_fn` is still the product. The path to `b` starts at the
-# tensor that `apply` returned, a *different* one, and we didn't keep it. So `b` learns
-# nothing. PyTorch is silent about that; the warning comes from teaching mode. (If you
-# mark a tensor and return a different one, you do get an error.)
+# The `grad_fn` of `h` is still the product. The path to `b` starts at the tensor that
+# `apply` returned, a *different* one, and we didn't keep it. PyTorch is silent about
+# that; the warning comes from teaching mode.
 
 # %% [markdown] tags=["slide"]
 # ## The leaf rule
 #
 # So far `h` was a result. `x` is a leaf: you made it, and you want its gradient. So the
-# same line is refused:
+# same change is refused. (*Variable* in the message is an old name for a tensor.)
 
 # %% tags=["raises-exception", "slide", "Q32"]
 x.add_(1)
 
 # %% [markdown] tags=["explain", "slide"]
-# After a recorded change, `x` would be a result with a node behind it, and you couldn't
-# reach the leaf whose gradient you want. What do you *mean* by the change?
+# After a recorded change, `x` would be a result, and the leaf whose gradient you want
+# would be gone, with its value. (`Add_.apply(x, b)` is refused, too.) What do you
+# *mean* by the change?
 #
 # | you mean | write |
 # |---|---|
 # | a step of the computation | change a copy: `x.clone()` has a history |
 # | an update, as an optimizer does | change `x` itself in `no_grad`, so it isn't recorded |
 #
-# Here are both, and what `h` and `x` are afterwards:
+# Here are both. (The version of `x` goes up in `no_grad`, too, so an older graph that
+# saved `x` is refused.)
 
 # %% tags=["explain", "slide", "Q32"]
 h = x.clone()
@@ -193,9 +192,8 @@ with mg.no_grad():
 # %% [markdown] tags=["slide"]
 # ## Marked, saved, returned: safe?
 #
-# This Function does everything we've asked for. It saves its input with
-# `save_for_backward`, it marks what it changes, and it returns that tensor. Is it safe
-# now?
+# This Function does everything we've asked for: it saves its input, marks what it
+# changes, and returns that tensor. Is it safe now?
 
 
 # %% tags=["slide"]
@@ -231,17 +229,18 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# **18**: the rule read 9 where it needed 3. The engine notes the version when *apply
+# **18**: backward read 9 where it needed 3. The engine notes the version when *apply
 # ends*, in the phase *take what was saved*, not where you call `save_for_backward`. By
 # then the change had been made and counted, so backward compares 2 with 2 and finds no
-# difference. The mark protects the nodes that saved `x` before you. It doesn't protect
-# you from yourself.
+# difference. (Teaching mode says 0 and 1: it looks when `forward` ends, before the mark
+# is counted.) An earlier node that saved `x` would notice. You repair this class in
+# 08.3.
 
 # %% [markdown]
-# **Try.** The same program, with an input you can change. Press **c** and follow
-# the row *saved[0]*: which number does it have when `forward` saves it, and which number and
-# version in the phase *take what was saved*? Then type other numbers for `x`. For which
-# two is the gradient right by accident?
+# **Try.** The same program, with an input you can change. Press **c** and follow the
+# row *saved[0]*: which number does it have when `forward` saves it, and which at the
+# end of `apply`? Then type other numbers for `x`. For which two is the gradient right
+# by accident?
 
 
 # %% tags=["try"]
@@ -256,8 +255,9 @@ mg.live(slope, x=mg.tensor(3.0, requires_grad=True))
 # %% [markdown] tags=["explain"]
 # <details><summary>Answer</summary>
 #
-# `forward` saves the tensor while it holds 3. In *take what was saved* the same tensor
-# holds 9, at version 2. The gradient is right where the square of x equals x: at 0 and 1.
+# `forward` saves the tensor while it holds 3. At the end of `apply` the same tensor
+# holds 9, at version 2. The gradient is right where the square of x equals x: at 0 and
+# 1.
 #
 # </details>
 
@@ -265,7 +265,7 @@ mg.live(slope, x=mg.tensor(3.0, requires_grad=True))
 # ## Which changes aren't counted?
 #
 # `y.detach()` and `y.data` are two more names for the memory of `y`, both without
-# history. The rule below needs its result, and we write zeros into it between forward
+# history. `Exp` below saves its result, and we write zeros into that between forward
 # and backward: once through each name.
 
 
@@ -306,16 +306,16 @@ course.predict(
     ["20.09, then 20.09", "an error, then an error", "an error, then 0", "0, then 0"],
     then=both_names,
     so=lambda ran: ", then ".join(ran.value),
-    why="`detach` shares the version with `y`; `data` counts for itself, so the engine "
+    why="`detach` shares the version with `y`; `data` has a count of its own, so the engine "
     "can't see the change.",
     at="SavedModifiedError",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# A gradient of 0, where 20.09 is right. `detach` shares the memory *and* the version,
-# and so does a *view*, a part such as `y[0]`. `.data` shares only the memory and counts
-# for itself; so does a NumPy array. The saved value still looks like version 0, and the
-# engine can't see the change. (Teaching mode compares a checksum and warns you; PyTorch
+# Through `data` you get 0 where 20.09 is right. `detach` shares the memory *and* the
+# version, and so does a *view*, a part such as `y[0]`. `.data` shares only the memory
+# and has a count of its own; a NumPy array on that memory has none. So the saved value
+# still looks like version 0. (Teaching mode compares the numbers and warns you; PyTorch
 # is silent.) Use `detach` or `no_grad`, not `.data`.
 
 # %% tags=["because"]
@@ -328,13 +328,13 @@ course.because(
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now say which of three ways a change in place ends, and why. Answer each card
-# in your own words before you open it.
+# You can now say whether a change in place ends well, in an error, or silently wrong.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>When is a change in place right?</summary>
 #
-# When no node needs the old value: it wasn't saved, or it was saved after the change.
+# When no node needs the old value, and the engine knows of the change: in a Function of
+# your own by `ctx.mark_dirty`.
 #
 # </details>
 #
@@ -347,15 +347,14 @@ course.because(
 #
 # <details><summary>Which changes doesn't the version catch?</summary>
 #
-# Changes through `.data` or through a NumPy array with the same memory. And changes
-# that forward itself makes, because the version is noted when apply ends.
+# Changes through `.data` or through a NumPy array with the same memory. And those that
+# forward makes to what this very call saves: the version is noted when apply ends.
 #
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same, but without the warnings: the same two versions in
-# the error, the same 18 and the same 0. Put `import torch as mg` in the first cell and
-# leave out the lines that teach (`teaching`, `course` and the stepper).
+# In PyTorch this is the same, but without the warnings: the same two versions in the
+# error, the same 18 and the same 0.
 #
 # ## Now you
 #

@@ -230,6 +230,36 @@ check("01.5", [Leaky, Clean])
 hint("01.5")
 
 # %% [markdown]
+# ## For the curious: two calls that people ask about
+#
+# Old programs made an object of a Function and called it. What's refused is *calling an
+# object*; the rest of the message is left over from an older torch, and so
+# `@staticmethod` wouldn't help. Write `Triple.apply(...)`.
+
+
+# %% tags=["raises-exception", "Q01"]
+class Triple(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor=3):
+        ctx.factor = factor
+        return x * factor
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * ctx.factor, None
+
+
+Triple()(mg.tensor(8.0))
+
+# %% [markdown]
+# The second one passes an argument by name. That works here and in torch 2.13. Older
+# versions of torch refuse it, so put `apply` into a function of your own if your
+# program has to run there.
+
+# %% tags=["Q18"]
+Triple.apply(mg.tensor(8.0), factor=4)
+
+# %% [markdown]
 # ## Where next
 #
 # Back to [the lesson](../../notebooks/01_where_ctx_comes_from.ipynb): answer each

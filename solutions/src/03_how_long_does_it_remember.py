@@ -148,7 +148,8 @@ hint("03.3")
 # ## 03.4 Peak of a chain
 #
 # `Damped` saves two tensors. Write the peak of a chain of `n` calls as a formula, in
-# bytes. The input itself doesn't count. Measure as often as you like. (Extra: about
+# bytes. The input itself doesn't count. Measure as often as you like: `peak_bytes` runs
+# a function and returns the most bytes that were alive at any moment. (Extra: about
 # 12 minutes.)
 
 

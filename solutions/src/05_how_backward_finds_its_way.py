@@ -9,6 +9,8 @@
 # The lesson is [here](../../notebooks/05_how_backward_finds_its_way.ipynb).
 
 # %%
+import threading
+
 import minigrad as mg
 from minigrad.course import check, exercise, hint
 
@@ -327,6 +329,18 @@ mg.autograd.grad(y, x), seen, x.grad
 # %% [markdown]
 # The third: it's called after something was added to `x.grad`, and `grad` adds nothing
 # there.
+#
+# A hook can also tell on which *thread* backward runs. A breakpoint only stops on
+# threads that the debugger watches. Here everything runs on your cell's thread, and
+# every line of backward is Python, so a breakpoint in a rule stops. In PyTorch it does
+# so for tensors on the CPU; for tensors on a GPU, rules run on a thread of the engine.
+
+# %% tags=["explain", "Q17"]
+threads = set()
+x, y, seen = watched()
+x.register_hook(lambda g: threads.add(threading.current_thread().name))
+y.backward()
+threads
 
 # %% [markdown]
 # ## Where next

@@ -5,7 +5,7 @@
 # * say what arrives for an unused output, and write Functions whose outputs can be used
 #   in any combination,
 # * save the zeros, and the work that goes with them,
-# * repair a mask that learns, and test a gradient that gradcheck has to refuse.
+# * repair the gradient of a mean, and test a gradient that gradcheck has to refuse.
 #
 # The lesson is [here](../../notebooks/07_several_outputs.ipynb).
 
@@ -232,7 +232,7 @@ check("07.5", [Round, hands_on, why])
 hint("07.5")
 
 # %% [markdown]
-# ## 07.6 The mask that learned
+# ## 07.6 A mean of what was kept
 #
 # `Keep` lets readings pass that are within a limit. The mean of their squares is
 # divided by the number that were kept. Run both cells. What gradient should the reading

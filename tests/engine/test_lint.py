@@ -177,6 +177,26 @@ def test_missing_staticmethod_is_noticed_with_the_methods() -> None:
     assert "backward" not in text.split("forward.")[1].split("\n")[0]
 
 
+def test_missing_staticmethod_is_told_truly_where_forward_takes_no_ctx() -> None:
+    class Plain(minigrad.autograd.Function):
+        def forward(tensor: Any, k: float) -> Any:  # type: ignore[override]
+            first.append(tensor)
+            return tensor * k
+
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.k = inputs[1]
+
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad * ctx.k, None
+
+    first: list[Any] = []
+    x = leaf(minigrad, 2.0)
+    ((id, text),) = of_call(Plain, x, 3.0)
+    assert id == "A08"
+    assert first[0] is x
+    assert "its first argument is ctx or an input, never an object of the class" in text
+
+
 def test_unmarked_change_of_an_input_is_noticed() -> None:
     def forward(ctx: Any, k: Any, x: Any) -> Any:
         x.mul_(k)
@@ -226,6 +246,33 @@ def test_saved_input_overwritten_under_mark_dirty_is_noticed() -> None:
     ((id, text),) = of_call(function, leaf(minigrad, 1.0, 3.0) * 1)
     assert id == "M04"
     assert "saved value #1 is marked dirty and changed after: 1 of 2 elements" in text
+    # Saving later saves the same tensor: it would only silence the warning.
+    assert "fix: keep the old value in a tensor of its own if backward needs it" in text
+    assert "only if it needs the new one, save after the change" in text
+
+
+@pytest.mark.parametrize(("keeps", "slope"), [("a copy", 6.0), ("it later", 18.0)])
+def test_old_value_needs_a_tensor_of_its_own_and_not_a_later_save(
+    keeps: str, slope: float
+) -> None:
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.mark_dirty(x)
+        if keeps == "a copy":
+            ctx.save_for_backward(x.clone())
+            return x.mul_(x)
+        x.mul_(x)
+        ctx.save_for_backward(x)
+        return x
+
+    def backward(ctx: Any, grad: Any) -> Any:
+        (saved,) = ctx.saved_tensors
+        return grad * 2 * saved
+
+    x = leaf(minigrad, 3.0)
+    y = []
+    heard = said(lambda: y.append(rule(minigrad, forward, backward).apply(x.clone())))
+    assert "M04" not in [id for id, _ in heard]
+    assert minigrad.autograd.grad(y[0], x)[0].item() == slope
 
 
 def test_value_overwritten_after_it_was_saved_is_noticed() -> None:

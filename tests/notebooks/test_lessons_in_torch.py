@@ -21,12 +21,12 @@ from minigrad.course.author import build
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = {
-    "01_where_ctx_comes_from": 12,
+    "01_where_ctx_comes_from": 10,
     "02_what_should_ctx_remember": 8,
-    "03_how_long_does_it_remember": 5,
-    "04_who_needs_a_gradient": 10,
-    "05_how_backward_finds_its_way": 10,
-    "06_shapes_that_stretched": 7,
+    "03_how_long_does_it_remember": 4,
+    "04_who_needs_a_gradient": 9,
+    "05_how_backward_finds_its_way": 9,
+    "06_shapes_that_stretched": 8,
     "07_several_outputs": 8,
     "08_changing_things_in_place": 8,
     "09_forward_without_ctx": 10,
@@ -42,8 +42,9 @@ LESSONS = {
 """How many values each shows: one that is no longer compared would go unseen."""
 
 CURIOUS = {
+    "01_where_ctx_comes_from": 2,
     "04_who_needs_a_gradient": 1,
-    "05_how_backward_finds_its_way": 2,
+    "05_how_backward_finds_its_way": 3,
     "06_shapes_that_stretched": 1,
     "08_changing_things_in_place": 3,
     "13_is_my_gradient_right": 1,

@@ -251,7 +251,7 @@ def test_lesson_01_shows_what_its_text_says(workspace: Path) -> None:
     assert "<class 'minigrad.autograd.function.MulConstantBackward'>" in text
     assert "(2.0, 10.0)" in text
     assert "tensor([200.,   1.])" in text
-    assert "Halve.forward: DivBackward0" in text
+    assert "Double.forward: MulBackward0" in text
     players = [cell for cell in book.cells if "iframe" in shown(cell).lower()]
     assert len([c for c in players if c.source.startswith("%%step")]) == 1
     assert len(players) == 1
