@@ -137,13 +137,13 @@ course.because(
 # `BySaving` is the class from above; here `factor` is 3.0, not a tensor.
 
 
-# %% tags=["slide", "Q91"]
+# %% tags=["slide"]
 def saves_a_number():
     x = mg.tensor(2.0, requires_grad=True)
     return BySaving.apply(x, 3.0).grad_fn.saved_tensors
 
 
-# %% tags=["predict", "hide-input", "slide"]
+# %% tags=["predict", "hide-input", "slide", "Q91"]
 course.predict(
     "02.number",
     "What does save_for_backward(3.0) do?",

@@ -26,7 +26,7 @@ course.recall("07")
 # look at them later.
 
 
-# %% tags=["slide", "Q93"]
+# %% tags=["slide"]
 arrived = []
 
 
@@ -46,7 +46,7 @@ class PlusMinus(mg.autograd.Function):
 # `b` makes the difference smaller, hence the minus. And one call has one node, even
 # with two results:
 
-# %%
+# %% tags=["Q93"]
 a, b = mg.tensor(5.0, requires_grad=True), mg.tensor(2.0, requires_grad=True)
 plus, minus = PlusMinus.apply(a, b)
 plus.grad_fn is minus.grad_fn, plus.output_nr, minus.output_nr

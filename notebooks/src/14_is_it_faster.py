@@ -311,7 +311,7 @@ peaks = [
 # Two and one. (Two and not four, for NumPy writes the sum over `x * x`, which nobody
 # needs any more.) In 14.3 you fuse a whole loss: softmax, logarithm and mean. What it
 # saves for backward, beside its inputs, is one number per row; the single operations
-# save arrays as large as all the logits.
+# save arrays as large as all the scores.
 
 # %% [markdown] tags=["slide"]
 # ## A race

@@ -36,7 +36,7 @@ x.shape, y[:6].tolist()
 #
 # **Predict.** All weights are 0. What's the loss: 0, 0.9, 2.3 or 10?
 
-# %% tags=["predict", "slide", "Q93"]
+# %% tags=["predict", "slide", "Q83"]
 w = mg.zeros(64, 10)
 round(mg.nn.functional.cross_entropy(x @ w, y).item(), 4)
 
@@ -253,7 +253,7 @@ def resumed(*parts):
 # **Predict.** Which of these has exactly the 40 losses of `whole`? Only the weights;
 # weights and optimizer; weights, optimizer and the state of the random numbers?
 
-# %% tags=["predict", "slide", "Q94"]
+# %% tags=["predict", "slide", "Q84"]
 resumed("w"), resumed("w", "optimizer"), resumed("w", "optimizer", "random")
 
 # %% [markdown] tags=["explain", "slide"]
@@ -340,7 +340,7 @@ def four_letters():
     return table.grad.tolist()
 
 
-# %% tags=["predict", "hide-input", "step", "slide", "Q95"]
+# %% tags=["predict", "hide-input", "step", "slide", "Q85"]
 course.predict(
     "16.falling",
     "And where does the loss end with Overwriting, after the same 500 steps?",

@@ -28,9 +28,10 @@ def trace_in(output: str) -> Trace:
     digits = text.translate(str.maketrans(",./", "&<>"))
     raw = gzip.decompress(base64.b85decode(digits)) if "gzip" in kind else text
     trace: Trace = json.loads(raw)
-    for event in trace["events"]:
-        if "say" not in event:
-            event["say"] = sentence_of_line(event, trace["sources"])
+    for one in trace.get("traces", [trace]):  # two, of a comparison
+        for event in one["events"]:
+            if "say" not in event:
+                event["say"] = sentence_of_line(event, one["sources"])
     return trace
 
 

@@ -93,7 +93,7 @@ class Stops(LogCosh):
 
 
 @pytest.mark.parametrize(
-    ("function", "noes"),
+    ("function", "refusals"),
     [
         (LogCosh, []),
         (Intermediate, [8]),
@@ -107,12 +107,12 @@ class Stops(LogCosh):
     ],
 )
 def test_question_that_a_function_fails_says_no(
-    function: type[Function], noes: list[int]
+    function: type[Function], refusals: list[int]
 ) -> None:
     answers = course.self_review(function, X).answers
-    assert [n for n, each in enumerate(answers, 1) if each.says == "no"] == noes
+    assert [n for n, each in enumerate(answers, 1) if each.says == "no"] == refusals
     asked = [each.says for each in answers if each.asked.yourself]
-    assert asked == (["no", "you say"] if noes == [1] else ["you say", "you say"])
+    assert asked == (["no", "you say"] if refusals == [1] else ["you say", "you say"])
 
 
 def test_what_an_error_kept_from_running_says_neither_yes_nor_no() -> None:

@@ -121,7 +121,7 @@ how do I install CUDA on Windows
 what is a transformer attention head
 how to save a model to disk
 DataLoader num_workers hangs
-what learning rate should I use for Adam
+difference between k-means and DBSCAN
 how do I use multiple GPUs
 tokenize text with huggingface
 how to plot a confusion matrix
@@ -144,7 +144,7 @@ RuntimeError: CUDA error: device-side assert triggered
 Expected all tensors to be on the same device, but found at least two devices
 einsum notation
 mixed precision autocast GradScaler
-learning rate scheduler warmup
+how do I deploy a model with flask
 load pretrained resnet weights
 jit.script deprecated TorchScript
 how do I upload my notebook to Colab
