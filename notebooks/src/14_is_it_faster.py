@@ -179,9 +179,9 @@ class Square(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# Two tests: the first one compares the result with a slow reference, `x * x`; the
-# second one is gradcheck. They run on a matrix, then on its transpose (the same memory,
-# read in another order), then on the transpose with `.contiguous()` before the kernel.
+# Two tests: one compares the result with a slow reference, `x * x`; the other is
+# gradcheck. They run on a matrix, then on its transpose (the same memory, read in
+# another order), then on the transpose with `.contiguous()` before the kernel.
 # **Predict** both answers for each of the three.
 
 
@@ -297,7 +297,7 @@ for name, (kernel, as_it_is, *arrays) in cases.items():
 #
 # </details>
 #
-# And a kernel that replaces 2 % of your step can't save more than 2 %.
+# A kernel that replaces 2 % of your step can't save more than 2 %.
 
 # %% [markdown] tags=["slide"]
 # ## Fused kernels
@@ -327,8 +327,8 @@ peaks = [
 # <details><summary>What happened, in words</summary>
 #
 # Two and one. If you said three, you counted `x * x`, `y * y` and their sum. But NumPy
-# sees that `x * x` isn't used again, and writes the sum into its memory. And `y * y` is
-# gone before the root is taken.
+# sees that `x * x` isn't used again, and writes the sum into its memory. (Not every
+# build of NumPy does: then it's three.) And `y * y` is gone before the root is taken.
 #
 # </details>
 #
@@ -408,10 +408,10 @@ sorted({total_of(order) for order in orders})
 #
 # </details>
 #
-# That's **a race**: the result depends on which thread comes first. With fewer numbers
-# a race is rarer, not gone. It's cured when no two threads write to the same place:
-# each adds up its own part in a place of its own, and one of them adds the parts at the
-# end (14.4).
+# When the result depends on which thread comes first, that's **a race**. With fewer
+# numbers a race is rarer, not gone. It's cured when no two threads write to the same
+# place: each adds up its own part in a place of its own, and one of them adds the parts
+# at the end (14.4).
 
 # %% [markdown] tags=["slide"]
 # ## The step without the graph

@@ -83,10 +83,8 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # A stand-in has no graph of its own, so `score` sees False. But `x * w` reaches vmap
 # first. It puts X in the place of x, and multiplies all of it with w in one call. That
-# call is recorded, like any other, so backward works all the same.
-#
-# In the picture, w is the same for both samples, so it's no stack. The last `sum` is
-# called outside of vmap: it adds the two scores.
+# call is recorded, like any other, so backward works all the same. (In the picture w
+# is no stack: it's the same for both samples.)
 
 # %% tags=["because", "hide-input"]
 course.because(
@@ -133,8 +131,8 @@ course.predict(
 # mapped axis to the front, and `2x[3]` becomes `[3]x2`.
 
 # %% [markdown] tags=["slide"]
-# To have the mapped axis elsewhere in the result, use `out_dims`. With `out_dims=1` the
-# three samples are the columns of the result, as they were in X:
+# To have the mapped axis elsewhere in the result, use `out_dims`. Here the three
+# samples are columns again, as they were in X:
 
 # %% tags=["slide"]
 mg.vmap(double, in_dims=1, out_dims=1)(X).shape
@@ -313,9 +311,8 @@ class Generated(mg.autograd.Function):
 mg.vmap(Generated.apply, in_dims=(1, None))(Z, v).tolist()
 
 # %% [markdown] tags=["slide"]
-# That's right for every `in_dims`, and there's no axis that you could forget to move.
-# But a stand-in has no numbers. So whatever needs numbers is refused: here, NumPy in
-# forward. (What this lesson calls samples, the error calls examples.)
+# That's right for every `in_dims`. But a stand-in has no numbers, so whatever needs
+# numbers is refused: here, NumPy in forward. (The error calls samples "examples".)
 
 
 # %% tags=["slide"]
@@ -408,8 +405,8 @@ print(timed["loop"].ratio_to(timed["vmap"]))
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now write for one sample, map over any axis, and give a Function its rule.
-# Answer each card in your own words before you open it.
+# You can now write for one sample, and map over any axis. Answer each card in your own
+# words before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>What does a function under vmap get as x?</summary>
