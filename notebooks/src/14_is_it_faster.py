@@ -29,7 +29,7 @@ course.recall("14")
 #
 # A **kernel** is a loop over the numbers of arrays. It knows nothing of tensors, graphs
 # or gradients. `jit` has it compiled to machine code by Numba, the first time it's
-# called. (Numba's own name for that is `njit`.)
+# called. (Numba calls that `njit`. Jupyter's kernel is something else.)
 
 
 # %% tags=["slide"]
@@ -62,7 +62,7 @@ class Triple(mg.autograd.Function):
 
 # %% [markdown] tags=["slide"]
 # **Look.** What does ctx hold, and which of the two is in the graph: the kernel or the
-# Function? Then choose *Phases* below the picture, which stops at your own lines, too.
+# Function? Then choose *Phases* below the picture: now it also stops at your own lines.
 # How often does the line `out[i] = 3 * x[i]` come up, in forward and in backward
 # together?
 
@@ -74,8 +74,7 @@ y.backward(mg.tensor([1.0, 10.0]))
 
 # %% [markdown] tags=["explain", "slide"]
 # ctx holds nothing, and the graph has one node, TripleBackward. The line comes up once
-# for each of the two numbers, in forward and in backward: four times. To the engine all
-# of that is a part of one forward, or of one backward.
+# for each of the two numbers, in forward and in backward: four times.
 
 # %% [markdown]
 # **Try.** The same with the compiled kernel. Choose *Phases* again: how many of the
@@ -93,17 +92,18 @@ def compiled(x):
 mg.live(compiled, x=mg.tensor([2.0, -1.0], requires_grad=True))
 
 # %% [markdown] tags=["explain"]
-# None, and no. Python reports each line before it runs; machine code reports nothing,
-# so all that the player can say is that `triple` is compiled. To step through a kernel,
-# use its `py_func`. (Without Numba, or with `MINIGRAD_JIT=0`, `jit` leaves the loop as
-# it is: you'd see every line, and nothing would get faster.)
+# You see none of them, and four numbers take as many steps as two. Python reports each
+# line before it runs; machine code reports nothing. To step through a kernel, use its
+# `py_func`. (Without Numba, or with `MINIGRAD_JIT=0`, `jit` leaves the loop as it is,
+# and you see every line.)
 
 # %% [markdown] tags=["slide"]
 # ## Warm-up
 #
-# The first call takes thousands of times as long as the second: it compiles. So before
-# you measure, you call everything once, as a **warm-up**. Numba compiles a version of a
-# kernel for the types of its arguments. `triple.signatures` lists the versions.
+# The first call compiles: that takes 0.1 s or more, and the second call a few
+# microseconds. (In 14.1 you work out when it pays.) So before you measure, you call
+# everything once, as a **warm-up**. Numba compiles a version of a kernel for the types
+# of its arguments, and `signatures` lists these versions.
 
 
 # %% tags=["slide"]
@@ -120,7 +120,7 @@ def timed_run():
 
 # %% [markdown] tags=["slide"]
 # With `timed_run` the kernel is called four times in all, twice in forward and twice in
-# backward, each time with 8 float32 numbers. Both backwards get ones.
+# backward, each time with 8 float32 numbers. Each backward gets ones.
 
 # %% tags=["predict", "hide-input", "step", "slide"]
 course.predict(
@@ -136,9 +136,9 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # The second version is for the backward of `timed_run`. The slope of a sum is 1 for
 # every number, so `sum` sends back a single 1 that's read 8 times: an array whose next
-# number is 0 bytes further on. For Numba that's another type than 8 numbers in a row, 4
-# bytes apart. So the warm-up was none for that call, and a clock would have measured
-# the compiler.
+# number is 0 bytes further on. For Numba a type is the dtype, the number of axes, and
+# the order in memory; 8 numbers in a row, 4 bytes apart, are another order. That call
+# wasn't warmed up: a clock would've measured the compiler.
 
 # %% tags=["slide"]
 g = mg.ones(1).expand(8)
@@ -148,7 +148,7 @@ g.numpy().strides, g.contiguous().numpy().strides
 course.because(
     "14.because",
     "A warm-up has numbers of the right dtype and shape. What else has to be as in the "
-    "real run? One sentence, for yourself; it isn't graded.",
+    "real run, and why? One sentence, for yourself; it isn't graded.",
 )
 
 # %% [markdown] tags=["slide"]
@@ -156,7 +156,8 @@ course.because(
 #
 # In the same way: one kernel for forward and one for backward, behind a Function. But
 # such a kernel gets an address and a count. It reads what follows there in memory,
-# whatever the shape says. `in_memory` shows a tensor as it would see it.
+# whatever the shape says. `in_memory` returns a tensor's numbers in the order in which
+# they are in memory.
 
 
 # %% tags=["slide"]
@@ -178,7 +179,7 @@ class Square(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# Two tests: the first one compares with a slow reference, `x * x`; the second one is
+# Two tests: one compares the result with a slow reference, `x * x`; the other is
 # gradcheck. They run on a matrix, then on its transpose (the same memory, read in
 # another order), then on the transpose with `.contiguous()` before the kernel.
 # **Predict** both answers for each of the three.
@@ -200,20 +201,30 @@ straight = m.clone().requires_grad_()
 [tests(Square.apply, straight), tests(Square.apply, turned), tests(repaired, turned)]
 
 # %% [markdown] tags=["explain", "slide"]
-# On the transpose both tests say no: the right numbers, in the wrong places.
+# <details><summary>What happened, in words</summary>
+#
+# On the transpose both tests say no. Forward has the right numbers in the wrong places.
+# gradcheck changes one number of x, and the result changes in another place than
+# backward says.
+#
+# </details>
+#
+# You need both tests: the reference can't see a backward that mixes up its numbers, and
+# gradcheck can't see a forward that adds 1 to everything.
+#
 # `.contiguous()` copies a tensor whose numbers don't follow each other in the order of
 # its shape, and returns any other as it is. A real kernel needs it for `grad_output`,
-# too: the 1 that `sum` sends back is a single number in memory, and what follows it is
-# anything. So: contiguous first, a slow reference for forward, gradcheck for backward.
+# too: the 1 that `sum` sends back is a single number in memory, and a kernel that's
+# told to read 8 reads on past it. (`in_memory` is kinder: NumPy copies it 8 times.)
 
 # %% [markdown] tags=["slide"]
 # ## Median, spread and turns
 #
 # One call takes 2 ms now and 5 ms when the computer is busy. So time many calls, in
-# rounds, and let both programs run in each round: then a busy moment hits both. The
-# **median** of the rounds' ratios isn't moved by one slow round; the lowest and the
-# highest say how far to trust it. `interleaved` does that after two warm-ups, if both
-# programs return the same. (`interleaved??` shows its 30 lines.)
+# rounds, and run both programs in each round: then a busy moment hits both. One slow
+# round doesn't move the **median** of the rounds' ratios. The lowest and the highest,
+# its **band**, say how far to trust it: if the band reaches across 1, you can't say
+# which is faster. `interleaved` does that after two warm-ups, if both results agree.
 
 
 # %% tags=["slide"]
@@ -255,9 +266,9 @@ def filled(kernel, *arrays):
 
 
 # %% [markdown] tags=["slide"]
-# **Predict** for each of these four: how many times as long does it take as it is, in
-# NumPy or plain Python, as with the compiled kernel? More than 10 times, about once, or
-# less than half?
+# `cases` compares each kernel with what you'd have without it: NumPy, or the same loop
+# in plain Python. **Predict** for each of the four: is the kernel more than 10 times as
+# fast, about as fast, or less than half as fast?
 
 # %% tags=["predict", "slide"]
 few, many, a = draw(10), draw(200_000), draw((60, 60))
@@ -268,20 +279,25 @@ cases = {
     "product, 60 by 60": (product, np.matmul, a, a),
 }
 for name, (kernel, as_it_is, *arrays) in cases.items():
-    programs = {
-        "as it is": filled(as_it_is, *arrays),
-        "compiled": filled(kernel, *arrays),
-    }
-    found = interleaved(programs, seconds=0.1)
+    pair = {"as it is": filled(as_it_is, *arrays), "compiled": filled(kernel, *arrays)}
+    found = interleaved(pair, seconds=0.1)
     print(f"{name:22}", found["as it is"].ratio_to(found["compiled"]))
 
 # %% [markdown] tags=["explain", "slide"]
-# (Median, and in brackets lowest and highest round.) Only `smooth` gains much: it was a
-# Python loop. `np.add` is a compiled loop already, and both wait for the memory. With
-# 10 numbers the call itself is what takes the time, on both sides. `@` is more than
-# three loops: it works on blocks that fit into the cache. And a kernel that was 2 % of
-# your step can't save more than 2 %. (Without Numba all ratios compare Python with
-# itself or with NumPy.)
+# (10.00 is: 10 times as fast. In brackets, the band.)
+#
+# <details><summary>What happened, in words</summary>
+#
+# Only `smooth` gains much: it was a Python loop. `np.add` is a compiled loop already,
+# and with 200,000 numbers both spend most of their time waiting for the memory. With 10
+# numbers the call itself takes the time, and calling a kernel takes a little longer
+# than calling `np.add`: it loses. `@` is more than three loops. It works on blocks that
+# fit into the cache, the small fast memory inside the processor. (Without Numba, Python
+# is compared with itself or with NumPy.)
+#
+# </details>
+#
+# A kernel that replaces 2 % of your step can't save more than 2 %.
 
 # %% [markdown] tags=["slide"]
 # ## Fused kernels
@@ -308,17 +324,23 @@ peaks = [
 [round(peak / x.nbytes) for peak in peaks]
 
 # %% [markdown] tags=["explain", "slide"]
-# Two and one. (Two and not four, for NumPy writes the sum over `x * x`, which nobody
-# needs any more.) In 14.3 you fuse a whole loss: softmax, logarithm and mean. What it
-# saves for backward, beside its inputs, is one number per row; the single operations
-# save arrays as large as all the scores.
+# <details><summary>What happened, in words</summary>
+#
+# Two and one. If you said three, you counted `x * x`, `y * y` and their sum. But NumPy
+# sees that `x * x` isn't used again, and writes the sum into its memory. (Not every
+# build of NumPy does: then it's three.) And `y * y` is gone before the root is taken.
+#
+# </details>
+#
+# In 14.3 you fuse a whole loss: softmax, logarithm and mean.
 
 # %% [markdown] tags=["slide"]
 # ## A race
 #
-# Compiled by `jit`, a kernel can run in two threads at the same time, one on each core.
-# Here both add five million ones to the same `total`. So it should be ten million. Five
-# runs:
+# Python code runs in one thread at a time: it needs Python's lock, the GIL. A kernel
+# compiled by `jit` doesn't hold it, so two can run at once, one on each core. Here both
+# add five million ones to the same `total`: that should make ten million. Five runs
+# (`is_compiled` is False without Numba):
 
 
 # %% tags=["slide"]
@@ -345,9 +367,9 @@ print([in_two_threads(count) for _ in range(5)])
 
 # %% [markdown] tags=["slide"]
 # The totals differ. (If yours don't, your threads never met: on one core, on a busy
-# computer, or without Numba. You can't order a race.) So let's run it by hand. `+=` is
-# two steps, a read and a write, and between them the other thread may go on. That's
-# what `yield` stands for. Each thread of this program adds 1 twice.
+# computer, or without Numba.) So let's run it by hand. `+=` is two steps, a read and a
+# write, and between them the other thread may go on. That's what `yield` stands for.
+# Each thread of this program adds 1 twice.
 
 
 # %% tags=["slide"]
@@ -378,9 +400,15 @@ orders = set(itertools.permutations([0, 0, 0, 0, 1, 1, 1, 1]))
 sorted({total_of(order) for order in orders})
 
 # %% [markdown] tags=["explain", "slide"]
-# 2 to 4. That's **a race**: the result depends on who comes first. A write that's based
-# on an old read takes back what was added since, by both threads. (How can it be 2? A
-# reads 0. B adds 1. A writes 1. B reads 1. A adds 1, and B writes 2.) With fewer
+# <details><summary>What happened, in words</summary>
+#
+# 2 to 4. A write that's based on an old read takes back what was added since, by both
+# threads. (How can it be 2? A reads 0. B adds 1. A writes 1. B reads 1. A adds 1, and B
+# writes 2.)
+#
+# </details>
+#
+# When the result depends on which thread comes first, that's **a race**. With fewer
 # numbers a race is rarer, not gone. It's cured when no two threads write to the same
 # place: each adds up its own part in a place of its own, and one of them adds the parts
 # at the end (14.4).
@@ -391,16 +419,14 @@ sorted({total_of(order) for order in orders})
 # Much of a training step's time is Python: for each operation the engine makes a ctx, a
 # node and edges, and throws them away after backward. The next step does exactly the
 # same. `mg.nn.replay(step)` writes down once which arrays are computed from which, and
-# then repeats only that. (`jax.jit` and `torch.compile` begin like this, and then fuse
-# the loops as well.)
+# then repeats only that.
 
 
 # %% tags=["slide"]
 def make_step(width):
     mg.manual_seed(0)
-    model = mg.nn.Sequential(
-        mg.nn.Linear(8, width), mg.nn.Tanh(), mg.nn.Linear(width, 1)
-    )
+    layers = mg.nn.Linear(8, width), mg.nn.Tanh(), mg.nn.Linear(width, 1)
+    model = mg.nn.Sequential(*layers)
     optimizer = mg.optim.SGD(model.parameters(), lr=1e-4)
 
     def step(x, y):
@@ -418,10 +444,9 @@ x, y, runs = mg.randn(32, 8), mg.randn(32, 1), []
 
 # %% [markdown] tags=["slide"]
 # Ten steps, once as they are and once replayed. (`Square` is your own Function from
-# above. That works, too.) `runs` counts how often the Python code of `step` runs. A
-# replay's first call runs it as it is, the second records it, and the third runs it
-# once more, to compare. **Predict.** How many of the ten losses are equal, to the last
-# bit? And how often did `step` run, in all 20 calls?
+# above; its methods run in a replay, too.) `runs` counts how often the Python code of
+# `step` runs. **Predict.** How many of the ten losses are equal, to the last bit? And
+# how often did `step` run, in all 20 calls?
 
 # %% tags=["predict", "slide"]
 step, replayed = make_step(16), mg.nn.replay(make_step(16))
@@ -429,10 +454,16 @@ losses = [(step(x, y).item(), replayed(x, y).item()) for _ in range(10)]
 sum(one == other for one, other in losses), len(runs)
 
 # %% [markdown] tags=["explain", "slide"]
-# All ten, and 13 times: 10 as they are, and 3 of the replayed ones. After that no line
-# of `step` runs. So a `print` in it is silent, and a counter stands still: `jax.jit`
-# does the same. What changes from step to step has to be an argument. Here's what's
-# gained, with few numbers in each operation, and with many:
+# <details><summary>What happened, in words</summary>
+#
+# All ten, and 13 times: 10 as they are, and 3 of the replayed ones. The first of these
+# runs as it is, the second is recorded, and the third is compared with the recording.
+#
+# </details>
+#
+# Once it's recorded, a `print` in `step` is silent, as with `jax.jit`. What changes
+# from step to step has to be an argument. Here's what's gained, with few numbers in
+# each operation, and with many:
 
 # %% tags=["slide"]
 for width in (16, 1000):
@@ -440,23 +471,25 @@ for width in (16, 1000):
     for _ in range(3):
         step(x, y), replayed(x, y)
     programs = {"step": partial(step, x, y), "replay": partial(replayed, x, y)}
-    found = interleaved(programs, seconds=0.2)
+    found = interleaved(programs, seconds=1)
     print(f"width {width:4}", found["step"].ratio_to(found["replay"]))
 
 # %% [markdown] tags=["slide"]
-# The more numbers, the larger the share of the arithmetic, and a replay does the same
-# arithmetic. That's where fused kernels are worth writing.
+# If a band reaches across 1, don't bet on that line: measure for longer (`seconds`). A
+# replay saves Python and does the same arithmetic, whose share grows with the numbers.
+# That's where fused kernels are worth writing.
 #
 # ## What to remember
 #
-# You can now put a kernel behind a Function, and say with a median and a band whether
-# it was worth it. Answer each card in your own words before you open it.
+# You can now put a kernel behind a Function, and say whether it was worth it. Answer
+# each card in your own words before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>What's a fair comparison of two programs?</summary>
 #
-# Both warm (with arguments of the same dtype, axes and order in memory as later), both
-# with the same result, in turns, over many rounds; reported as a median with a band.
+# Both warm (with arguments of the same dtype, number of axes and order in memory as
+# later), both with the same result, in turns, over many rounds; reported as a median
+# with a band.
 #
 # </details>
 #
@@ -477,10 +510,9 @@ for width in (16, 1000):
 
 # %% [markdown]
 # **In PyTorch this is** the same up to the race, with `import torch as mg`: `jit` only
-# sees arrays. A CUDA or Triton kernel takes the place of `triple`.
-# `torch.utils.benchmark` measures with warm-up and median, and
+# sees arrays. `torch.utils.benchmark` measures with warm-up and median, and
 # `torch.cuda.synchronize()` makes the clock wait for the GPU. Instead of `nn.replay`
-# there are CUDA graphs and `torch.compile`.
+# there are CUDA graphs and `torch.compile`, which also fuses loops.
 #
 # ## Now you
 #

@@ -3,7 +3,7 @@
 #
 # You will
 # * write a function for one sample, and run it on a whole batch without a loop,
-# * teach a Function of yours to take a batch, and test whether it does so rightly,
+# * teach a Function of yours to take a batch, and test it against a loop,
 # * compute the gradient of every single sample, and measure what that costs.
 
 # %%
@@ -40,13 +40,18 @@ mg.vmap(score)(X)
 # %% [markdown] tags=["slide"]
 # There are two results, one for each sample, but there was only one call: the shape was
 # printed once, and it's that of a sample. So `sum(0)` adds the three numbers of a
-# sample, not the two samples. `score` doesn't know that there is a batch.
+# sample, not the two samples. `score` doesn't know that there's a batch. Its x is a
+# **stand-in**: it has the shape of one sample, but no numbers.
 
 # %% [markdown] tags=["slide"]
-# ## What does a sample know of the graph?
+# ## Does backward work through vmap?
 #
 # Now X requires grad. `inside` notes what x says about that while `score` runs. Then it
 # runs backward, and returns its note and whether X has a gradient.
+#
+# In the pictures of this lesson, a tensor that holds all samples is a stack with double
+# lines. Its shape says `[2]x3`: the axis in brackets counts the samples. That's the
+# **mapped axis**.
 
 
 # %% tags=["slide"]
@@ -76,15 +81,17 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# x is a stand-in for a sample: it has a shape, but no numbers and no graph of its own.
-# `x * w` reaches vmap first. It puts X in the place of x, and multiplies all of it with
-# w in one call. That call is recorded, like any other. So `score` sees False, and
-# backward works all the same.
-#
-# **In the picture** a tensor that holds all samples is a stack, and its lines are
-# double. Its shape says `[2]x3`: the axis in brackets counts the samples. That's the
-# **mapped axis**. w is the same for both samples, so it's no stack. The last `sum` is
-# called outside of vmap: it adds the two scores, as in any tensor.
+# A stand-in has no graph of its own, so `score` sees False. But `x * w` reaches vmap
+# first. It puts X in the place of x, and multiplies all of it with w in one call. That
+# call is recorded, like any other, so backward works all the same. (In the picture w
+# is no stack: it's the same for both samples.)
+
+# %% tags=["because", "hide-input"]
+course.because(
+    "15.because",
+    "score saw x.requires_grad = False, and yet backward filled X.grad. Why? One "
+    "sentence, for yourself; it isn't graded.",
+)
 
 # %% [markdown] tags=["slide"]
 # ## in_dims and out_dims
@@ -120,8 +127,12 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # `in_dims` is about arguments only. In the result, the mapped axis comes first, unless
-# you say otherwise. The `permute` is vmap's: it moves the mapped axis to the front, and
-# `2x[3]` becomes `[3]x2`. To have it elsewhere in the result, use `out_dims`.
+# you say otherwise. The picture shows a `permute` that you didn't write: vmap moves the
+# mapped axis to the front, and `2x[3]` becomes `[3]x2`.
+
+# %% [markdown] tags=["slide"]
+# To have the mapped axis elsewhere in the result, use `out_dims`. Here the three
+# samples are columns again, as they were in X:
 
 # %% tags=["slide"]
 mg.vmap(double, in_dims=1, out_dims=1)(X).shape
@@ -176,10 +187,10 @@ class Plain(mg.autograd.Function):
 mg.vmap(Plain.apply, in_dims=(0, None))(X, w)
 
 # %% [markdown] tags=["slide"]
-# The error names two remedies. The first is a rule: a static method called `vmap`. It
-# gets the tensors with all samples, and `in_dims` says which axis of each is the mapped
-# one (None if it isn't mapped). It returns two things: the result for all samples, and
-# which axis of that is the mapped one. (`info.batch_size` is the number of samples.)
+# The `fix:` line names two remedies. Let's begin with the second: a rule, which is a
+# static method called `vmap`. It gets the tensors with all samples, and `in_dims` says
+# which axis of each is the mapped one (None if it isn't mapped). It returns two things:
+# the result for all samples, and which axis of that is the mapped one.
 
 
 # %% tags=["slide"]
@@ -214,7 +225,8 @@ dots.sum().backward()
 #
 # v needn't be mapped. Broadcasting lines up axes from the right (lesson 06), so the two
 # numbers of v meet the two numbers of each sample. That works as long as v has no more
-# axes than a sample.
+# axes than a sample. In backward, `g * x` has the shape (3, 2), and v (2,): if v
+# required grad, the engine would add up the three rows.
 
 # %% [markdown] tags=["slide"]
 # ## What if a rule doesn't look at in_dims?
@@ -232,7 +244,8 @@ class Hasty(Plain):
 
 def hasty():
     M = mg.tensor(
-        [[1.0, 2.0, 3.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]], requires_grad=True
+        [[1.0, 2.0, 3.0], [10.0, 20.0, 30.0], [100.0, 200.0, 300.0]],
+        requires_grad=True,
     )
     dots = mg.vmap(Hasty.apply, in_dims=(1, None))(M, mg.ones(3))
     dots.sum().backward()
@@ -242,9 +255,9 @@ def hasty():
 # %% tags=["predict", "hide-input", "step", "slide"]
 course.predict(
     "15.hasty",
-    "The samples are (1, 0, 0), (2, 0, 0) and (3, 0, 0), and the weights are ones. "
-    "What does hasty() return?",
-    ["1, 2, 3", "an error", "6, 0, 0"],
+    "The samples are (1, 10, 100), (2, 20, 200) and (3, 30, 300), and the weights are "
+    "ones. What does hasty() return?",
+    ["111, 222, 333", "an error", "6, 60, 600"],
     then=hasty,
     so=lambda ran: ", ".join([f"{dot:g}" for dot in ran.value.tolist()]),
     why="Each result adds a row of M, and a row has one number of every sample.",
@@ -254,9 +267,11 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # 6 is 1 + 2 + 3: a number from each sample. The axis wasn't moved, and with as many
 # rows as columns no shape gives that away. vmap believes what a rule says about its
-# result, since nothing in the numbers says whose they are. So test your rule against a
-# loop, with lengths that differ: with two samples of three numbers, `Hasty` would stop
-# with an error. `Dot` agrees with the loop:
+# result, since nothing in the numbers says whose they are.
+
+# %% [markdown] tags=["slide"]
+# So test your rule against a loop, with lengths that differ: with two samples of three
+# numbers, `Hasty` would stop with an error. `Dot` agrees with the loop:
 
 
 # %% tags=["slide"]
@@ -268,17 +283,10 @@ batch, weights = mg.linspace(0, 1, 6).reshape(3, 2), mg.tensor([1.0, -1.0, 0.5])
 by_rule = mg.vmap(Dot.apply, in_dims=(1, None))(batch, weights)
 mg.allclose(by_rule, loop(Dot.apply, batch, weights, dim=1))
 
-# %% tags=["because", "hide-input"]
-course.because(
-    "15.because",
-    "score saw x.requires_grad = False, and yet backward filled X.grad. Why? One "
-    "sentence, for yourself; it isn't graded.",
-)
-
 # %% [markdown] tags=["slide"]
 # ## When can generate_vmap_rule do it for me?
 #
-# The second remedy is one line. It says: my methods are made of operations on tensors,
+# The other remedy is one line. It says: my methods are made of operations on tensors,
 # so run them under vmap, too. Then forward, setup_context and backward see one sample,
 # and axis 0 is the first one of a sample.
 
@@ -303,9 +311,8 @@ class Generated(mg.autograd.Function):
 mg.vmap(Generated.apply, in_dims=(1, None))(Z, v).tolist()
 
 # %% [markdown] tags=["slide"]
-# That's right for every `in_dims`, and there's no axis that you could forget to move.
-# But a stand-in has no numbers. So whatever needs numbers is refused: here, NumPy in
-# forward.
+# That's right for every `in_dims`. But a stand-in has no numbers, so whatever needs
+# numbers is refused: here, NumPy in forward. (The error calls samples "examples".)
 
 
 # %% tags=["slide"]
@@ -333,10 +340,10 @@ mg.vmap(WithNumPy.apply, in_dims=(1, None))(Z, v)
 # ## How do I get the gradient of every sample?
 #
 # backward adds the gradients of all samples. Sometimes you need each by itself: to find
-# the samples that change the weights most, or to limit what each can add (as training
-# with differential privacy does). That's a **per-sample gradient**.
+# the samples that change the weights most, or to limit what each can add. That's a
+# **per-sample gradient**.
 # `mg.func.grad(loss)` is a function of one sample, so you can map it. All samples share
-# the weights: None.
+# the weights: None. X is still the batch of the first section.
 
 
 # %% tags=["slide", "Q96"]
@@ -350,8 +357,9 @@ each = mg.vmap(slope, in_dims=(None, 0, 0))(weights, X, targets)
 each
 
 # %% [markdown] tags=["slide"]
-# Two samples give two gradients, each for three weights: the second sample pulls
-# harder, and the other way. Their average is what backward gives for the mean loss:
+# Two samples give two gradients, each for three weights. The second one is larger and
+# has the opposite signs: this sample alone would change the weights more, and in the
+# other direction. Their average is what backward gives for the mean loss:
 
 
 # %% tags=["slide"]
@@ -363,9 +371,8 @@ each.mean(0), mg.func.grad(mean_loss)(weights)
 
 # %% [markdown] tags=["slide"]
 # A loop would do it as well. **Predict.** With 64 samples, how long does the loop take:
-# about as long as vmap, 3 times as long, or more than 10 times? `bench.interleaved`
-# first sees that both compute the same. Then it runs them in turns, so that a busy
-# moment of your computer hits both.
+# about as long as vmap, 3 times as long, or more than 10 times? It's timed as in lesson
+# 14; what's printed is the median of the ratios, and in brackets the band.
 
 
 # %% tags=["predict", "slide"]
@@ -381,26 +388,25 @@ def by_vmap():
 
 
 timed = bench.interleaved({"loop": by_loop, "vmap": by_vmap}, seconds=0.5)
-ratio = timed["loop"].ratio_to(timed["vmap"]).median
-answers = {0: "about as long", 3: "3 times as long", 10: "more than 10 times"}
-answers[max([least for least in answers if least <= ratio])]
+print(timed["loop"].ratio_to(timed["vmap"]))
 
 # %% [markdown] tags=["explain"]
-# <details><summary>After you've run it: what happened, in words</summary>
+# <details><summary>What happened, in words</summary>
 #
-# (Look at `ratio` for the number on your computer.) Both do the same multiplications.
-# But the loop calls `apply`, makes nodes and runs backward 64 times; vmap does all that
-# once, with arrays that are 64 times as long. With arrays this small, nearly all the
-# time goes into the calls; with large ones you gain less. And all 64 gradients are in
-# memory at once: `chunk_size=16` maps 16 samples at a time.
+# Both do the same multiplications. But the loop calls `apply`, makes nodes and runs
+# backward 64 times; vmap does all that once, with arrays that are 64 times as long.
+# With arrays this small, nearly all the time goes into the calls; with large ones you
+# gain less.
 #
 # </details>
+#
+# All 64 gradients are in memory at once: `chunk_size=16` maps 16 samples at a time.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now write for one sample, map over any axis, and give a Function its rule.
-# Answer each card in your own words before you open it.
+# You can now write for one sample, and map over any axis. Answer each card in your own
+# words before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>What does a function under vmap get as x?</summary>
@@ -426,8 +432,9 @@ answers[max([least for least in answers if least <= ratio])]
 
 # %% [markdown]
 # **In PyTorch this is** the same since version 2.0: `torch.vmap`, `torch.func.grad`,
-# and in your Function `generate_vmap_rule` or a static method `vmap`. If PyTorch has no
-# rule for one of its own operations, it runs a loop, and warns you that this is slow.
+# and in your Function `generate_vmap_rule` or a static method `vmap`. There too, x says
+# that it doesn't require grad. If PyTorch has no rule for one of its own operations, it
+# runs a loop, and warns you that this is slow.
 #
 # ## Now you
 #
