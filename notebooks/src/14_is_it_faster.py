@@ -29,7 +29,7 @@ course.recall("14")
 #
 # A **kernel** is a loop over the numbers of arrays. It knows nothing of tensors, graphs
 # or gradients. `jit` has it compiled to machine code by Numba, the first time it's
-# called. (Numba calls that `njit`. Jupyter's kernel is something else.)
+# called. (Numba calls that `njit(nogil=True)`. Jupyter's kernel is something else.)
 
 
 # %% tags=["slide"]
@@ -213,9 +213,24 @@ straight = m.clone().requires_grad_()
 # gradcheck can't see a forward that adds 1 to everything.
 #
 # `.contiguous()` copies a tensor whose numbers don't follow each other in the order of
-# its shape, and returns any other as it is. A real kernel needs it for `grad_output`,
-# too: the 1 that `sum` sends back is a single number in memory, and a kernel that's
-# told to read 8 reads on past it. (`in_memory` is kinder: NumPy copies it 8 times.)
+# its shape, and returns any other as it is.
+
+# %% [markdown] tags=["slide"]
+# Is `repaired` right now? Both tests say so. Here the result is transposed before it's
+# used, so a transposed gradient comes back. The gradient of x should be 2x times the
+# weight of the same number: `[[2, 12], [12, 32]]`.
+
+# %% tags=["slide"]
+x = mg.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=mg.float64, requires_grad=True)
+weights = mg.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=mg.float64)
+(repaired(x).T * weights).sum().backward()
+x.grad
+
+# %% [markdown] tags=["explain", "slide"]
+# Twice 12 was right, and it's 8 and 18. `grad_output` needs `.contiguous()` as much as x
+# does; gradcheck can't tell, because it only sends gradients that lie in order. And the 1
+# that `sum` sends back is a single number in memory: a real kernel that's told to read 8
+# reads on past it. (`in_memory` is kinder: NumPy copies it 8 times.)
 
 # %% [markdown] tags=["slide"]
 # ## Median, spread and turns
@@ -402,8 +417,8 @@ sorted({total_of(order) for order in orders})
 # %% [markdown] tags=["explain", "slide"]
 # <details><summary>What happened, in words</summary>
 #
-# 2 to 4. A write that's based on an old read takes back what was added since, by both
-# threads. (How can it be 2? A reads 0. B adds 1. A writes 1. B reads 1. A adds 1, and B
+# 2 to 4. A write that's based on an old read throws away what the other thread has
+# added in between. (How can it be 2? A reads 0. B adds 1. A writes 1. B reads 1. A adds 1, and B
 # writes 2.)
 #
 # </details>

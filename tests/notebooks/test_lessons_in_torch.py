@@ -34,7 +34,7 @@ LESSONS = {
     "11_going_forwards": 11,
     "12_trading_memory_for_time": 8,
     "13_is_my_gradient_right": 14,
-    "14_is_it_faster": 4,
+    "14_is_it_faster": 5,
     "15_one_rule_for_a_batch": 11,
     "16_train_something_real": 9,
     "17_to_pytorch_and_back": 5,
