@@ -275,17 +275,16 @@ course.predict(
 # `w` in place since.
 
 # %% [markdown] tags=["slide"]
-# Run it once more without the player. **Look.** Which tensor does the message complain
-# about, and which line of `train` did that?
+# Run it yourself, without the player. **Look.** What does it end with, and what would
+# you change in `train`, now that you know?
 
 # %% tags=["raises-exception", "slide"]
 train("retain_graph")
 
 # %% [markdown] tags=["slide"]
-# It's `w`, a single number, hence the `[]`; the line `w -= ...` changed it. But the
-# cause is `h`, which carries its history from round to round. So the repair is
-# `h.detach()`. Ask where the graph comes from, not which words are in the message. In
-# 17.3 you do that for eight messages; `course.answers` helps.
+# Ask where the graph comes from, not which words are in the message. It's `h` that
+# carries its history from round to round, so the repair is `h.detach()`. In 17.3 you do
+# that for eight messages; `course.answers` helps.
 
 # %% tags=["slide"]
 train("detach")
@@ -299,11 +298,11 @@ train("detach")
 # 2. Does backward agree with measured slopes?
 # 3. Does it return one gradient, or None, for each argument?
 # 4. Does it keep only what it needs, tensors with save_for_backward?
-# 5. Do two calls, or two backward passes, leave each other alone?
+# 5. Do calls, and backward passes, leave each other alone?
 # 6. Does it write only into what it marks dirty?
 # 7. Does it work with a frozen input or an unused output?
 # 8. Is the second derivative right, or refused?
-# 9. Does it keep dtype, memory order and device?
+# 9. Does it keep dtype and memory order, and stay on a GPU?
 # 10. Will forward mode and vmap work, or refuse?
 
 # %% [markdown] tags=["slide"]
@@ -329,11 +328,11 @@ class Softplus(mg.autograd.Function):
 course.self_review(Softplus, mg.tensor([0.5, -1.0]))
 
 # %% [markdown] tags=["explain"]
-# To two. 8: the sigmoid that's saved was computed inside forward, so it has no history
-# (lesson 10). Save x, and compute the sigmoid in backward. 9: `mg.zeros(x.shape)` is on
-# the cpu, wherever x is. It's also float32, so for an x in float16 the result is
-# float32. `x.new_zeros(x.shape)` takes both from x. A *yes* means that no run found the
-# opposite.
+# 8 and 9. In 8, the sigmoid that's saved was computed inside forward, so it has no
+# history (lesson 10). Save x, and compute the sigmoid in backward. In 9,
+# `mg.zeros(x.shape)` is on the cpu, wherever x is. It's also float32, so for an x in
+# float16 the result is float32. `x.new_zeros(x.shape)` takes both from x. A *yes* means
+# that no run found the opposite.
 
 # %% [markdown] tags=["slide"]
 # ## ctx on one page
