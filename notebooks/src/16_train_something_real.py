@@ -4,7 +4,7 @@
 # You will
 # * say what a network's loss is before it has learned anything,
 # * step through one training step, run hundreds of them, interrupt them and go on,
-# * find out how much a falling loss tells you about your gradients.
+# * see what one wrong gradient does to the loss of a network.
 
 # %%
 import numpy as np
@@ -29,10 +29,11 @@ x, y = images.reshape(-1, 64), labels
 x.shape, y[:6].tolist()
 
 # %% [markdown] tags=["slide"]
-# A network makes ten numbers of an image, one for each digit: the higher, the surer.
-# These are **logits**. Softmax turns them into probabilities, which add up to 1. The
-# loss is **cross-entropy**: -ln of the probability that the right digit got, as a mean
-# over the images. (ln is the natural logarithm: ln 2 is 0.69.)
+# From each image, a network computes ten numbers, one for each digit: the higher the
+# number, the surer it is of that digit. These are **logits**. Softmax turns them into
+# probabilities, which add up to 1. The loss is **cross-entropy**: -ln of the
+# probability given to the right digit, averaged over the images. (ln is the natural
+# logarithm: ln 2 is 0.69.)
 #
 # **Predict.** All weights are 0. What's the loss: 0, 0.9, 2.3 or 10?
 
@@ -42,14 +43,14 @@ round(mg.nn.functional.cross_entropy(x @ w, y).item(), 4)
 
 # %% [markdown] tags=["explain", "slide"]
 # All ten logits are 0, so each digit gets the probability 1/10, and -ln(1/10) is ln 10,
-# or 2.30. It's the loss of a network that knows nothing, and says so. For names, with
-# 26 letters and an end, it's ln 27, or 3.30. A loss of 0 would mean: always right,
-# always certain.
+# or 2.30. It's the loss of a network that gives every class the same chance. With 27
+# classes it would be ln 27, or 3.30. A loss of 0 would mean: always right, always
+# certain.
 
 # %% [markdown] tags=["slide"]
 # But weights aren't 0 at the start: in a network with two layers, their gradients would
 # all be 0 as well. So they're drawn at random, here from the standard normal
-# distribution: 0 on average, and as often positive as negative. No digit is preferred.
+# distribution: most of them are between -2 and 2.
 
 
 # %% tags=["slide"]
@@ -77,12 +78,11 @@ course.predict(
 # 6.5. The weights are 0 on average, but the logits of one image aren't: each is a sum
 # of 64 products, and they come out at -3, 5 or 1. Softmax turns such a lead into
 # certainty: the favourite gets 72 % on average, and in 87 of 100 images it's a wrong
-# digit. Divide the weights by 8, the square root of the number of inputs. Then logits
-# are about as large as pixels, and the loss is near ln 10.
+# digit. So the weights are too large.
 
 # %% [markdown]
 # **Try.** How large may the factor in front of the weights be, so that the loss stays
-# below 2.5? Type other numbers for `scale`, beginning with 1 / 8, which is 0.125.
+# below 2.5? Type other numbers for `scale`, such as 0.5.
 
 
 # %% tags=["try"]
@@ -95,16 +95,18 @@ def scaled(scale):
 mg.live(scaled, scale=mg.tensor(1.0))
 
 # %% [markdown] tags=["explain"]
-# About 0.18; with 0.125 the loss is 2.38. Look at the first loss of every run. If it
-# isn't near ln of the number of classes, something is wrong already, and you don't
-# have to train to see it.
+# About 0.18. People divide by the square root of the number of inputs, here 8: a sum of
+# 64 products is then about as large as one of them, and the loss is 2.38. Look at the
+# first loss of every run. If it isn't near ln of the number of classes, something is
+# wrong already, and you don't have to train to see it. If it's 64 times that, the
+# losses of a batch of 64 were added, not averaged.
 
 # %% [markdown] tags=["slide"]
 # ## One training step
 #
 # Every training loop repeats these four lines: clear the gradients, compute the loss of
-# a batch, go backward, let the optimizer take a step. **Look.** Which line makes the
-# gradient, and which one changes `w`? What's left of the boxes by then?
+# a batch, go backward, let the optimizer change the weights. **Look.** Which line makes
+# the gradient, and which one changes `w`? What's left of the boxes by then?
 
 # %% tags=["slide"]
 w = mg.zeros(64, 10, requires_grad=True)
@@ -126,17 +128,21 @@ round(loss.item(), 2), round(again.item(), 2)
 # backward puts the gradient into `w.grad`, and empties the boxes. `w` itself changes in
 # the last line only, in place: it's version 1 then. And `zero_grad`? There was nothing
 # to clear yet. In the next round it takes `w.grad` away, before backward would add to
-# it (lesson 05). On these 32 images one step is worth something: 2.15 instead of 2.30.
-# On others it may not be. That's why each step gets a new batch.
+# it (lesson 05). One training step takes the loss on these 32 images from 2.30 to 2.15.
+# If every step used them, the network would learn these 32 and nothing of the other
+# 1765. That's why each step gets a new batch.
 
 # %% [markdown] tags=["slide"]
 # ## A loop with a progress bar
 #
-# Now 300 steps, each on 64 images that are drawn anew. One list of row numbers is used
-# for both, images and labels: draw twice, and every image gets the label of another.
-# `mg.training` is a progress bar that shows the loss, and draws its curve.
+# Now 300 steps from zero weights, each on 64 images that are drawn anew. One list of
+# row numbers is used for both, images and labels: draw twice, and every image gets the
+# label of another. `mg.training` is a progress bar that shows the loss, and draws its
+# curve. (An *epoch* is one pass over what you loop over: here all 300 batches.)
 
 # %% tags=["slide"]
+w = mg.zeros(64, 10, requires_grad=True)
+optimizer = mg.optim.SGD([w], lr=0.5)
 mg.manual_seed(0)
 run = mg.training(range(300))
 for _ in run:
@@ -148,59 +154,44 @@ for _ in run:
     run.note(loss=loss)
 
 # %% [markdown] tags=["explain", "slide"]
-# The curve begins near ln 10 and ends around 0.2. No two batches are alike, so single
-# losses jump about: the last 50 are between 0.14 and 0.34. Don't judge a change by the
-# last loss of one run. Take the mean of several, with other seeds. And count steps, not
-# minutes: a step is the same on every machine.
+# The first loss is ln 10. The curve begins below it, as each of its points is the mean
+# of six losses. No two batches are alike, so single losses jump about: the last 50 are
+# between 0.14 and 0.34. Don't judge a change by the last one, which the bar shows. Take
+# the mean of several runs, with other seeds.
 
 # %% [markdown] tags=["slide"]
 # ## Learning-rate schedules
 #
-# A high rate gets you far at first, and makes the loss tremble in the end. A
+# A high rate gets you far at first, and makes the loss jump up and down in the end. A
 # **learning-rate schedule** changes it as you go: call `schedule.step()` after each
-# `optimizer.step()`. `LambdaLR` multiplies the first rate by what your function says.
-# Here that's half the number of the step, at most 1, and the first rate is 0.4.
-# **Predict.** What are the rates of the first four steps?
-
+# `optimizer.step()`. `LambdaLR` calls your function with the number of steps taken so
+# far, and multiplies `lr` by the result. **Predict.** What are the rates of the first
+# four steps?
 
 # %% tags=["predict", "slide"]
-def rates(make, steps):
-    optimizer = mg.optim.SGD([mg.zeros(1, requires_grad=True)], lr=0.4)
-    schedule, found = make(optimizer), []
-    for _ in range(steps):
-        found.append(round(schedule.get_last_lr()[0], 3))
-        optimizer.step()
-        schedule.step()
-    return found
-
-
-schedules = mg.optim.lr_scheduler
-rates(lambda o: schedules.LambdaLR(o, lambda step: min(1, step / 2)), 4)
+optimizer = mg.optim.SGD([mg.zeros(1, requires_grad=True)], lr=0.4)
+schedule = mg.optim.lr_scheduler.LambdaLR(optimizer, lambda taken: min(1, taken / 2))
+rates = []
+for _ in range(4):
+    rates += schedule.get_last_lr()
+    optimizer.step()
+    schedule.step()
+rates
 
 # %% [markdown] tags=["explain", "slide"]
-# 0, 0.2, 0.4, 0.4. The function gets 0 at first, so the first step has the rate 0, and
-# moves nothing: a warm-up would better begin at `(step + 1) / 2`. Two more: `StepLR`
-# multiplies the rate by `gamma` after every `step_size` steps, and `CosineAnnealingLR`
-# goes down to `eta_min` in `T_max` steps.
-
-# %% tags=["slide"]
-makers = {
-    "StepLR": lambda o: schedules.StepLR(o, step_size=10, gamma=0.5),
-    "CosineAnnealingLR": lambda o: schedules.CosineAnnealingLR(o, T_max=30),
-}
-lines = {name: rates(make, 31) for name, make in makers.items()}
-lines["StepLR"][9:12], lines["CosineAnnealingLR"][::15]
-
-# %%
-mg.plot_lines(range(31), lines, x="steps", y="rate", says="Two ways down from 0.4.")
+# 0, 0.2, 0.4, 0.4. Rates that rise at first are a **warm-up**: the first gradients,
+# from random weights, shouldn't move anything far. Here the first step has the rate 0
+# and does nothing; `(taken + 1) / 2` would be better. Two others go down: `StepLR`
+# every few steps, `CosineAnnealingLR` smoothly.
 
 # %% [markdown] tags=["slide"]
 # ## Interrupt, and go on
 #
 # A run of hours gets interrupted. So every now and then, save what it needs to go on.
-# `mg.save` writes a dict of tensors and numbers to a file, which takes its place only
-# when it's whole. `mg.load` reads it, and refuses everything that could run code.
-# (People call such a file a *checkpoint*, too. It has nothing to do with lesson 12's.)
+# `mg.save` writes a dict of tensors and numbers to a file: a *checkpoint*, but not
+# lesson 12's. `mg.load` reads it, and refuses a file that could run code. The optimizer
+# is `Adam` now: for each weight, it keeps a running mean of the gradients and one of
+# their squares, and computes the step from both.
 
 
 # %% tags=["slide"]
@@ -228,12 +219,8 @@ class Run:
 
 # %% tags=["slide"]
 whole, first = Run().go(40), Run().go(20)
-state = {
-    "w": first.w.detach(),
-    "optimizer": first.optimizer.state_dict(),
-    "random": mg.get_rng_state(),
-    "losses": first.losses,
-}
+state = {"w": first.w.detach(), "optimizer": first.optimizer.state_dict()}
+state |= {"random": mg.get_rng_state(), "losses": first.losses}
 mg.save(state, "run.pt")
 
 
@@ -257,17 +244,19 @@ def resumed(*parts):
 resumed("w"), resumed("w", "optimizer"), resumed("w", "optimizer", "random")
 
 # %% [markdown] tags=["explain", "slide"]
-# Only the last one. Adam keeps two running means for each weight; without them it
-# begins anew, with steps that are too long. And without the random state you'd draw the
-# batches of steps 1 to 20 once more. If there's a schedule, it has a `state_dict()` as
-# well. With all of it, not a single digit differs: nothing was lost. And if you press
-# the stop button in the middle of a save? Then the file from before is still there.
+# Only the last one. Without its running means, Adam begins anew: its step changes a
+# weight by 0.08 on average, as the very first one did; step 21 of `whole`, by 0.016.
+# And without the random state you'd draw the batches of steps 1 to 20 once more. If
+# there's a schedule, save its `state_dict()` as well. With all of it, not a single
+# digit differs. And if you press the stop button in the middle of a save? The old file
+# is still there: it's replaced only once the new one is fully written.
 
 # %% [markdown] tags=["slide"]
-# ## How much does a falling loss prove?
+# ## What does one wrong gradient do to the loss?
 #
 # Now names. A row of `letters` is three letters in a row, as numbers from 1 to 26, and
-# 0 before the first one. The network guesses which letter comes next (0: the end).
+# 0 before the first one. The network guesses which letter comes next (0: the end). So
+# there are 27 classes.
 
 # %% tags=["slide"]
 names = [[0, 0, 0, *[ord(c) - 96 for c in n], 0] for n in mg.nn.data.names()]
@@ -279,7 +268,7 @@ letters[:3].tolist(), following[:3].tolist()
 # An **embedding** is a table with a row of numbers for each letter. `weight[idx]` looks
 # rows up, and the table learns, like any weights. If a letter was looked up five times
 # in a batch, its row has to get the sum of five gradients. This Function is wrong:
-# where rows repeat, an assignment overwrites, and only one of them is left.
+# where rows repeat, an assignment overwrites, and only one of the five is left.
 
 
 # %% tags=["slide"]
@@ -299,17 +288,17 @@ class Overwriting(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# Two runs of 500 steps, from the same seed: one with this Function, one with the
-# right gradient. (It takes a few seconds and shows nothing yet.)
+# Two runs of 500 steps, from the same seed: one with this Function, one with the right
+# gradient. Of the right one, you see the first loss and the mean of the last 100.
 
 
 # %% tags=["slide"]
 def train(look_up):
     random = np.random.default_rng(0)
-    sizes = [(27, 8), (24, 64), (64, 27)]
-    drawn = [random.normal(size=size) / size[0] ** 0.5 for size in sizes]
-    drawn[0] *= 27**0.5  # of a table, rows are picked and not added up
-    table, w1, w2 = [mg.tensor(d).float().requires_grad_() for d in drawn]
+    table = random.normal(size=(27, 8))  # its rows aren't added up: nothing to divide
+    w1 = random.normal(size=(24, 64)) / 24**0.5
+    w2 = random.normal(size=(64, 27)) / 64**0.5
+    table, w1, w2 = [mg.tensor(d).float().requires_grad_() for d in (table, w1, w2)]
     optimizer, losses = mg.optim.Adam([table, w1, w2], lr=0.01), []
     for _ in range(500):
         rows = mg.tensor(random.integers(0, len(letters), 64))
@@ -319,17 +308,18 @@ def train(look_up):
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-    return round(sum(losses[-100:]) / 100, 1)
+    return [round(mean, 1) for mean in (losses[0], sum(losses[-100:]) / 100)]
 
 
-right = train(lambda table, idx: table[idx])
-wrong = train(Overwriting.apply)
+right, wrong = train(lambda table, idx: table[idx]), train(Overwriting.apply)
+right
 
 
 # %% [markdown] tags=["slide"]
 # With the right gradient, the loss goes from 3.5, a little above ln 27, to 2.2. A batch
 # looks up 192 letters, but only 23 different rows on average. So `Overwriting` throws
-# away seven of eight gradients. Here's what it does to four of them.
+# away seven of eight gradients. Here row 1 is looked up three times, and row 2 once.
+# Each look-up sends back a 1, so row 1 should get 3.
 
 
 # %% tags=["slide"]
@@ -339,6 +329,8 @@ def four_letters():
     picked.sum().backward()
     return table.grad.tolist()
 
+
+four_letters()
 
 # %% tags=["predict", "hide-input", "step", "slide", "Q85"]
 course.predict(
@@ -351,7 +343,9 @@ course.predict(
         "at 2.2, like the right one",
     ],
     then=four_letters,
-    so=lambda ran: "at 2.2, like the right one" if wrong == right else f"near {wrong}",
+    so=lambda ran: (
+        "at 2.2, like the right one" if wrong == right else f"near {wrong[1]}"
+    ),
     why="Row 1 should get 3 and gets 1. The two layers above it learn all the same.",
     at="table.grad was empty",
     level="picture",
@@ -359,10 +353,21 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # At 2.2, too. What's left of the gradient still points downhill, and the layers above
-# have right gradients: they learn to use whatever the table holds. Even a backward that
-# returns zeros ends near 2.3, and one with the wrong sign at 2.6. So a loss that falls
-# says: some gradients are about right. It doesn't say which. Only a check of each
-# Function alone does (lesson 13).
+# have right gradients: they learn to use whatever the table holds. It isn't Adam that
+# hides the mistake: with SGD (rate 0.5) it's 2.24 and 2.27. Now a table that gets no
+# gradient at all, and one that gets the wrong sign:
+
+# %% tags=["slide"]
+no_gradient = train(lambda table, idx: table.detach()[idx])
+# The same rows, but their gradient comes with a minus:
+wrong_sign = train(lambda table, idx: 2 * table.detach()[idx] - table[idx])
+wrong, no_gradient, wrong_sign
+
+# %% [markdown] tags=["explain", "slide"]
+# 2.3 and 2.6: even these fall. A table that doesn't learn still has a row of its own
+# for each letter, and the layers above can tell rows apart. So a loss that falls says:
+# some gradients are about right. It doesn't say which. Only a check of each Function
+# alone does (lesson 13).
 
 # %% tags=["because", "hide-input"]
 course.because(
@@ -377,7 +382,7 @@ course.because(
 # In the exercises you train with Functions that you have written, and nothing else. A
 # guard watches: in its block, no built-in operation may join the graph, and nothing may
 # be imported that brings gradients of its own. Inside your forward and backward you use
-# what you like. A new shape of the same numbers is free. **Predict.** Which line stops?
+# what you like. **Predict.** Which line stops?
 
 # %% tags=["predict", "raises-exception", "slide"]
 table = mg.zeros(27, 2, requires_grad=True)
@@ -387,9 +392,10 @@ with course.only_my_functions():
     loss = flat.sum()
 
 # %% [markdown] tags=["explain", "slide"]
-# The sum. `Overwriting` is yours, whatever it's worth, and `reshape` computes nothing.
-# But `sum` has a backward, and it's the engine's. The error names the node, so you know
-# which Function is missing.
+# The sum. `Overwriting` is yours, wrong as it is. `reshape` computes nothing: the guard
+# lets operations through that only give the same numbers a new shape. But `sum` has a
+# backward, and it's the engine's. The error names the node, so you know which Function
+# is missing.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
@@ -401,11 +407,12 @@ with course.only_my_functions():
 # <details><summary>What should the loss be before the first step?</summary>
 #
 # About ln of the number of classes. If it's much higher, the network is certain without
-# knowing anything: the weights are too large. If it's a multiple, you took a sum.
+# knowing anything: the weights are too large. If it's that times the size of the batch,
+# the losses were added, not averaged.
 #
 # </details>
 #
-# <details><summary>What belongs into the file of a run that's to go on?</summary>
+# <details><summary>What do you save, so that a run can go on exactly?</summary>
 #
 # The weights, the optimizer's state, the schedule's, the state of the random numbers,
 # and how far you are.
@@ -419,18 +426,25 @@ with course.only_my_functions():
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same: the losses, the rates, what's needed to go on, and
-# 2.2 with the wrong gradient. Put `import torch as mg` in the first cell, take `digits`
-# and `names` from minigrad, and leave out the lines that teach (`teaching`, `course`,
-# `live`, `training`, `plot_lines` and the stepper). `torch.load` refuses code as well,
-# since version 2.6; neither engine can read the other's files.
+# **In PyTorch this is** nearly the same: ln 10, the rates, what's needed to go on, and
+# 2.2 with the wrong gradient. But the same seed draws other batches there, so the
+# losses of the loops differ. Put `import torch as mg` in the first cell; names and
+# digits still come from minigrad, and the digits have to become PyTorch's tensors:
+#
+# ```python
+# from minigrad.nn import data
+# images, labels = [mg.tensor(t.numpy()) for t in data.digits()]
+# ```
+#
+# Loop over `range(300)` without `run.note`, and leave out the other lines that teach
+# (`teaching`, `course`, `live`, the stepper). `torch.load` refuses code as well, since
+# version 2.6; neither engine can read the other's files.
 
 # %% [markdown]
 # ## Now you
 #
 # [Six exercises](../exercises/16_train_something_real/16_exercises.ipynb)
-# wait for you; in the last one you make a page of your own run that you can send to
-# somebody. They link back to this lesson. Where you stand:
+# wait for you; in the last one you make a page of your own run. Where you stand:
 
 # %%
 course.progress("16")

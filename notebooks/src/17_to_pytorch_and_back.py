@@ -16,7 +16,7 @@ mg.teaching()
 course.recall("17")
 
 # %% [markdown] tags=["slide"]
-# ## Do both engines take the same steps?
+# ## One program, two engines
 #
 # This program gets its engine as an argument and calls it `torch`. So it's one source
 # for both: `scale(mg)` runs here, and `scale(torch)` would run in PyTorch.
@@ -44,18 +44,18 @@ scale(mg)
 
 # %% [markdown]
 # **Look.** Here are two players that step together: first minigrad, then PyTorch. If
-# PyTorch is installed, it runs now; if not, you see a recording, and its title says so.
-# Step to the end. Does the ctx ever hold something else in one of them? Do the nodes
-# run in another order?
+# PyTorch is installed, it runs now; if not, you see a recording. Step to the end; read
+# the line below the players last. Does the ctx ever hold something else in one of them?
+# Do the nodes run in another order?
 
 # %% tags=["step"]
 course.side_by_side(scale)
 
 # %% [markdown] tags=["explain"]
-# No, twice. Steps that belong together are paired, and the first difference would be
-# marked: there's none. PyTorch's side has two more steps: they say what its C++ doesn't
-# show, such as bytes. The comparison leaves that out. The rules of ctx, the order of
-# nodes, the versions of saved tensors and the names in `grad_fn` are the same.
+# No to both: all 21 pairs of steps say the same. PyTorch's player has two steps more,
+# which note that its apply and its engine are C++, where less can be seen. The rules of
+# ctx, the order of nodes, the versions of saved tensors and the names in `grad_fn` are
+# the same.
 
 # %% [markdown] tags=["slide"]
 # ## What happens to NumPy in PyTorch?
@@ -111,32 +111,37 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# The two products aren't the same to Python. `x * weights` asks the tensor first; it
-# can't, so NumPy computes it, and the result is a float64 tensor though x is float32.
-# `weights * grad_output` asks the array first; NumPy leaves it to the tensor, and that
-# gives up: a TypeError. And here?
+# An error in backward: a TypeError. To Python the two products aren't the same.
+# `x * weights` asks the tensor first, and PyTorch's tensor hands the product to NumPy:
+# it runs. `weights * grad_output` asks the array first. NumPy hands the product to the
+# tensor, and the tensor refuses arrays. Nor is the product that runs harmless: it's
+# float64, though x is float32, and `x.grad` wouldn't show it, being cast to float32.
+
+# %% [markdown] tags=["slide"]
+# Now the same program in minigrad. **Look.** Where does it stop, and what does the
+# message tell you to write instead?
 
 # %% tags=["raises-exception", "slide"]
 weighted(mg)
 
-# %% [markdown] tags=["explain", "slide"]
-# minigrad refuses both, already in forward, and says how to mend it. Calls such as
-# `np.exp(x)` differ in the same way. In PyTorch they work inside a Function, as long as
-# nothing is recorded there; they stop under `create_graph`, in `vmap`, and on a GPU.
-# So port the formula, not NumPy: `torch.exp(x)`.
+# %% [markdown] tags=["slide"]
+# In forward: minigrad refuses every product of array and tensor, and says how to repair
+# it. It refuses calls such as `np.exp(x)`, too. In PyTorch these work inside a
+# Function, as long as nothing is recorded there; they stop under `create_graph`, in
+# `vmap`, and on a GPU. So port the formula, not NumPy: `torch.exp(x)`.
 
 # %% tags=["because", "hide-input"]
 course.because(
     "17.because",
-    "A Function has NumPy inside, and ran in PyTorch for a year. What has to change "
-    "around it for it to stop? One sentence, for yourself; it isn't graded.",
+    "A Function has NumPy inside, and ran in PyTorch for a year. Today it stops, but "
+    "nobody changed it. Why? One sentence, for yourself; it isn't graded.",
 )
 
 # %% [markdown] tags=["slide"]
 # ## Which differences are left?
 #
-# **Look.** Both sides begin with the same seed. Where's the first difference, and is it
-# autograd's? (The marked step is the first at which both sides tell something else.)
+# **Look.** Both sides begin with the same seed. The first step at which they differ is
+# marked. Is the difference autograd's? Do nodes, order and rules differ as well?
 
 
 # %% tags=["slide"]
@@ -150,16 +155,16 @@ def seeded(torch):
 course.side_by_side(seeded)
 
 # %% [markdown] tags=["explain", "slide"]
-# The numbers of x differ: each engine draws in its own way. Nodes, order and rule (2x)
-# are the same. These are the differences that you'll meet:
+# No: the numbers of x differ, since each engine draws in its own way. Nodes, order and
+# rule (2x) are the same. These are the differences that you'll meet:
 #
 # | | PyTorch 2.13 | minigrad |
 # |---|---|---|
 # | a seed | its own numbers | NumPy's |
 # | a long float32 sum | its own order of adding | NumPy's: the last digit may differ |
-# | NumPy in a formula | often accepted | refused |
-# | an error | RuntimeError, TypeError, ... | a subclass of the same, with a `fix:` |
-# | gradcheck | sends back zeros and ones | random numbers, too |
+# | NumPy in a formula | often accepted | refused, so it may stop earlier |
+# | another error | RuntimeError, TypeError, ... | a subclass of it, with a `fix:` |
+# | gradcheck | gives backward ones and zeros | and also random gradients |
 # | devices | cpu, cuda, mps, ... | cpu |
 
 # %% [markdown] tags=["slide"]
@@ -167,8 +172,9 @@ course.side_by_side(seeded)
 #
 # A **device** is where a tensor's numbers are: `cpu`, or a GPU such as `cuda`. Tensors
 # on two devices can't be multiplied (single numbers excepted), and matrix products
-# refuse two dtypes. So what forward makes itself should take both from x. `new_tensor`
-# does. Here's the dtype of the result for an x in float16, float32 and float64.
+# refuse two dtypes. So a tensor that forward makes should get its dtype and device from
+# x: `new_tensor` does that. Here's the dtype of the result for an x in float16, float32
+# and float64.
 
 
 # %% tags=["slide"]
@@ -186,10 +192,10 @@ x = mg.tensor([1.0, 2.0], requires_grad=True)
 [Portable.apply(each).dtype for each in (x.half(), x, x.double())]
 
 # %% [markdown]
-# **Try.** The third trap is order in memory. `view` reads the numbers as they lie; they
-# have to be **contiguous**: one after the other, in the order of the shape. Turn the
-# switch. What's printed, and which line stops? Then write `reshape` for the first
-# `view`: what does it do that `view` refuses?
+# **Try.** Besides dtype and device, order in memory can stop a port. `view` copies
+# nothing, so the numbers have to be **contiguous**: one after the other in memory, in
+# the order of the shape. Turn the switch. What's printed, and which line stops? Then
+# write `reshape` for the first `view`: what does it do that `view` refuses?
 
 
 # %% tags=["try"]
@@ -223,7 +229,7 @@ mg.live(in_memory, transposed=False)
 # A message says what the engine saw, and guesses at what you want. h is a state that
 # goes from round to round. `train("nothing")` stops in the second round, here and in
 # PyTorch: *Trying to backward through the graph a second time ... Specify
-# retain_graph=True*. That's one of the two repairs below.
+# retain_graph=True*. With `train("retain_graph")` you do what it says.
 
 
 # %% tags=["slide"]
@@ -264,24 +270,45 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# The graph of the second round contains the first one, through `h`. Keeping that alive
-# is of no use, as `w` has changed. The cause is that `h` carries its history along, so
-# the repair is `h.detach()`. Ask where the graph comes from, not which words are in the
-# message. In 17.3 you do that for eight messages; the course's search helps.
+# With another error. The graph of the second round contains the first one, through `h`.
+# retain_graph keeps it alive, but its `sin` has saved `w`, and `w -= ...` has changed
+# `w` in place since.
+
+# %% [markdown] tags=["slide"]
+# Run it yourself, without the player. **Look.** What does it end with, and what would
+# you change in `train`, now that you know?
+
+# %% tags=["raises-exception", "slide"]
+train("retain_graph")
+
+# %% [markdown] tags=["slide"]
+# Ask where the graph comes from, not which words are in the message. It's `h` that
+# carries its history from round to round, so the repair is `h.detach()`. In 17.3 you do
+# that for eight messages; `course.answers` helps.
 
 # %% tags=["slide"]
 train("detach")
 
-# %%
-course.answers("Trying to backward through the graph a second time")
-
 # %% [markdown] tags=["slide"]
 # ## Is your own Function ready?
 #
-# Ten questions, the course's lessons in short. `self_review` asks them of a Function,
-# and `mg.diagnose` answers what a run can answer. The rest is for you to say. This one
-# is log(1 + exp(x)), written so that a large x doesn't overflow; its slope is right.
-# Run it. **Predict** which of the ten say *no* before you read the answers.
+# Here's the course in ten questions about a Function:
+#
+# 1. Does forward return what you mean, also at 0 and for large inputs?
+# 2. Does backward agree with measured slopes?
+# 3. Does it return one gradient, or None, for each argument?
+# 4. Does it keep only what it needs, tensors with save_for_backward?
+# 5. Do calls, and backward passes, leave each other alone?
+# 6. Does it write only into what it marks dirty?
+# 7. Does it work with a frozen input or an unused output?
+# 8. Is the second derivative right, or refused?
+# 9. Does it keep dtype and memory order, and stay on a GPU?
+# 10. Will forward mode and vmap work, or refuse?
+
+# %% [markdown] tags=["slide"]
+# `self_review` asks them. A run answers what a run can answer; the rest is for you to
+# say. This Function is log(1 + exp(x)), written so that a large x doesn't overflow.
+# **Predict.** To which of the ten is the answer *no*?
 
 
 # %% tags=["predict", "slide"]
@@ -301,9 +328,11 @@ class Softplus(mg.autograd.Function):
 course.self_review(Softplus, mg.tensor([0.5, -1.0]))
 
 # %% [markdown] tags=["explain"]
-# Two say no: 8, as a saved intermediate has no history (lesson 10), and 9, as
-# `mg.zeros` makes its tensor on the cpu, wherever x is. A *yes* means that no run found
-# the opposite. Ask the questions while you write: afterwards, each no is a repair.
+# 8 and 9. In 8, the sigmoid that's saved was computed inside forward, so it has no
+# history (lesson 10). Save x, and compute the sigmoid in backward. In 9,
+# `mg.zeros(x.shape)` is on the cpu, wherever x is. It's also float32, so for an x in
+# float16 the result is float32. `x.new_zeros(x.shape)` takes both from x. A *yes* means
+# that no run found the opposite.
 
 # %% [markdown] tags=["slide"]
 # ## ctx on one page
@@ -324,8 +353,9 @@ course.ctx_map()
 #   `register_autograd`. It takes `setup_context` and `backward`, as you wrote them.
 # * **What a compiler makes of backward:** AOTAutograd, in `torch.compile`. Forward and
 #   backward become two graphs; what's saved is an output of the first.
-# * **vmap, grad and jvp as functions:** `torch.func`, once called functorch. A Function
-#   needs forward without ctx, `setup_context`, and `vmap` (lessons 09, 11 and 15).
+# * **vmap, grad and jvp as functions:** `torch.func`, once called functorch. For all of
+#   them a Function needs forward without ctx, and `setup_context` (lesson 09); for jvp
+#   also `jvp` (11), and for vmap `vmap` or `generate_vmap_rule = True` (15).
 # * **JAX:** `jax.custom_vjp`. Its forward returns the result and what ctx would keep;
 #   its backward gets that, and the upstream gradient.
 
@@ -339,14 +369,14 @@ course.ctx_map()
 # <details><summary>What carries over without a change?</summary>
 #
 # The rules of ctx and apply, the order of nodes, hooks, version checks, the names in
-# grad_fn, and which of Python's errors is raised.
+# grad_fn, and (NumPy aside) which of Python's errors is raised.
 #
 # </details>
 #
-# <details><summary>Which three things stop a port that ran on your machine?</summary>
+# <details><summary>What can stop a port that ran on your machine?</summary>
 #
-# A tensor made with its own dtype or device, a `view` of what isn't contiguous, and
-# NumPy inside.
+# A tensor that forward makes with a dtype or device of its own, a `view` of a tensor
+# that isn't contiguous, and NumPy inside.
 #
 # </details>
 #
@@ -358,9 +388,9 @@ course.ctx_map()
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** where you are now. Put `import torch as mg` in the first cell,
-# leave out the lines that teach, and all numbers stay as they are, but for those that
-# this lesson has shown to differ.
+# **In PyTorch this is** the same lesson. Put `import torch as mg` in the first cell,
+# and leave out the lines that teach. Only what this lesson has shown to differ will
+# differ.
 #
 # ## Now you
 #

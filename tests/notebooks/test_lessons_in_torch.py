@@ -36,8 +36,8 @@ LESSONS = {
     "13_is_my_gradient_right": 14,
     "14_is_it_faster": 5,
     "15_one_rule_for_a_batch": 11,
-    "16_train_something_real": 9,
-    "17_to_pytorch_and_back": 5,
+    "16_train_something_real": 11,
+    "17_to_pytorch_and_back": 6,
 }
 """How many values each shows: one that is no longer compared would go unseen."""
 
