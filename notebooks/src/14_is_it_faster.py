@@ -227,10 +227,10 @@ weights = mg.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=mg.float64)
 x.grad
 
 # %% [markdown] tags=["explain", "slide"]
-# Twice 12 was right, and it's 8 and 18. `grad_output` needs `.contiguous()` as much as x
-# does; gradcheck can't tell, because it only sends gradients that lie in order. And the 1
-# that `sum` sends back is a single number in memory: a real kernel that's told to read 8
-# reads on past it. (`in_memory` is kinder: NumPy copies it 8 times.)
+# Twice 12 was right, and it's 8 and 18. `grad_output` needs `.contiguous()` as much as
+# x does; gradcheck can't tell, because it only sends gradients that lie in order. And
+# the 1 that `sum` sends back is a single number in memory: a real kernel that's told to
+# read 8 reads on past it. (`in_memory` is kinder: NumPy copies it 8 times.)
 
 # %% [markdown] tags=["slide"]
 # ## Median, spread and turns
@@ -418,8 +418,8 @@ sorted({total_of(order) for order in orders})
 # <details><summary>What happened, in words</summary>
 #
 # 2 to 4. A write that's based on an old read throws away what the other thread has
-# added in between. (How can it be 2? A reads 0. B adds 1. A writes 1. B reads 1. A adds 1, and B
-# writes 2.)
+# added in between. (How can it be 2? A reads 0. B adds 1. A writes 1. B reads 1. A adds
+# 1, and B writes 2.)
 #
 # </details>
 #

@@ -19,9 +19,9 @@ Graph = dict[str, set[str]]
 LATE = {
     "autograd": 8,  # what few programs ask for
     "bench": 1,  # drawing
-    "course": 13,  # drawing, and what only an author or a doctor needs
+    "course": 5,  # what only an author or a doctor needs
     "nn": 1,  # hooks of modules
-    "tracing": 3,  # what is asked of a recording afterwards
+    "tracing": 2,  # what is asked of a recording afterwards
     "views": 4,  # magics
 }
 """How many names a package imports inside functions, so that importing is quick."""

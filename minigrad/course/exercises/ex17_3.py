@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
+from minigrad.course.exercises import catalogue
 
 Program = Callable[[Any, str], Any]
 
@@ -213,8 +214,6 @@ def repairs(torch: Any) -> dict[str, str]:
 
 def truth() -> dict[str, str]:
     """Which choice repairs each program, as a run says."""
-    from minigrad.course.exercises import catalogue
-
     found = repairs(minigrad)
     questions = catalogue.load("17.3").questions
     return {q.id: q.choices["abc".index(found[q.id])] for q in questions}

@@ -21,6 +21,7 @@ from minigrad.course.check import (
 )
 from minigrad.course.exercises import catalogue as exercises
 from minigrad.course.notebook import journal, replay
+from minigrad.views import forms
 
 
 def examine(
@@ -171,8 +172,6 @@ def _show(verdict: Verdict, answer: object, strict: bool) -> ShownVerdict | None
         return None
     _display(verdict)
     if verdict.case is not None and importlib.util.find_spec("anywidget"):
-        from minigrad.views import forms
-
         forms.display(
             forms.button(
                 "Step through this case",

@@ -24,6 +24,7 @@ from minigrad.course.notebook import journal
 from minigrad.course.notebook.links import link
 from minigrad.course.notebook.widgets import Sheet
 from minigrad.mistakes import TABLE
+from minigrad.views import forms
 
 HERE = Path(__file__).parent
 BUILT_PAGE = "exercises/concept_test/concept_test.html"
@@ -223,8 +224,6 @@ class Kept:
 
 def form_of(form: str) -> Any:
     """The twelve programs as one form that locks."""
-    from minigrad.views import forms
-
     shown = {str(number): item for number, item in enumerate(items(), 1)}
     kept = journal.entries(f"concepts.{form}", journal.CONCEPTS)
     before = kept[0]["answers"] if kept else {}

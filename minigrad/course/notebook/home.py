@@ -21,6 +21,7 @@ from minigrad.course.notebook.progress import (
     standing_of,
 )
 from minigrad.course.notebook.spaced_repetition import code, review
+from minigrad.views import forms
 
 NAME = "home.ipynb"
 SOURCE = "from minigrad import course\n\ncourse.home()"
@@ -112,8 +113,6 @@ class Home:
     ) -> dict[str, Any]:
         if checking.is_without_a_person():
             return {"text/plain": repr(self), "text/html": self.page()}
-        from minigrad.views import forms
-
         ask = "Ask: a question, a name from the code, or an error message"
         search = forms.search_form(ask, answers)
         about = "Write a ten-minute notebook of what you missed"

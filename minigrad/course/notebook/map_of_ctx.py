@@ -8,10 +8,8 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from minigrad.views.one_page import OnePage
+from minigrad.views.one_page import Column, OnePage
 
 TABLE = Path(__file__).with_name("map_of_ctx.tsv")
 TITLE = "ctx on one page"
@@ -40,8 +38,6 @@ def rows() -> list[Row]:
 
 def ctx_map() -> OnePage:
     """The map of ctx, to look at or to print: ``course.ctx_map().save("ctx.pdf")``."""
-    from minigrad.views.one_page import Column, OnePage
-
     columns = [
         Column("name", 0.24, mono=True),
         Column("when", 0.33),

@@ -12,6 +12,7 @@ from minigrad import errors
 from minigrad.course.check import SOLVED, WRONG, panel, with_code
 from minigrad.course.notebook import journal
 from minigrad.course.notebook.widgets import Sheet
+from minigrad.views import forms, step
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,6 @@ class Prediction:
                 return Ran(trace=self._opened(then()))
             except Exception as error:
                 return Ran(error=error)
-        from minigrad.views import step
 
         @wraps(then)
         def program() -> None:
@@ -217,8 +217,6 @@ def predict(
 
 def form_of(asked: Prediction) -> Any:
     """The question as a form that locks; an answer that is there comes back locked."""
-    from minigrad.views import forms
-
     kept = asked.committed
 
     def committed(answers: Mapping[str, str]) -> tuple[str, Any]:

@@ -16,6 +16,7 @@ from minigrad.course.check import CRASHED, SOLVED, WRONG, Outcome, Question, Ver
 from minigrad.course.exercises import flat
 from minigrad.course.notebook import journal
 from minigrad.course.notebook.widgets import Sheet
+from minigrad.views import forms
 
 ASKED_AT_ONCE = 3
 IN_A_REVIEW = 6
@@ -109,8 +110,6 @@ def sheet_of(title: str, asked: list[Card]) -> Sheet:
         lines += [f"   {letter}: {choice}" for letter, choice in letters]
 
     def form() -> Any:
-        from minigrad.views import forms
-
         def commit(answers: dict[str, str]) -> str:
             return judged(title, asked, answers)._repr_html_()
 

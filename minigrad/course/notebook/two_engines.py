@@ -9,14 +9,13 @@ import importlib
 import importlib.util
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import minigrad
 from minigrad import errors
-
-if TYPE_CHECKING:
-    from minigrad.views import Recording
-    from minigrad.views.comparing import Comparison
+from minigrad.tracing.sources import lines_of
+from minigrad.views import Recording, compare, load_trace, step
+from minigrad.views.comparing import Comparison
 
 RECORDINGS: Final = Path(__file__).parent / "torch_recordings"
 """What torch 2.13 did with the programs of lesson 17, to be shown where it isn't."""
@@ -34,8 +33,6 @@ def side_by_side(program: Program) -> Comparison:
 
     Raises: ArgumentValueError where torch isn't installed and no recording fits.
     """
-    from minigrad.views import compare, step
-
     ours = step(program, minigrad)
     ours.data["meta"]["title"] = f"{program.__name__} in minigrad"
     return compare(ours.at_level("picture"), in_torch(program)().at_level("picture"))
@@ -53,8 +50,6 @@ def in_torch(program: Program) -> Callable[[], Recording]:
 
 def live(program: Program) -> Recording:
     """The recording of a program that runs in torch now."""
-    from minigrad.views import step
-
     torch = importlib.import_module("torch")
     trace = step(program, torch)
     version = str(torch.__version__).partition("+")[0]
@@ -64,8 +59,6 @@ def live(program: Program) -> Recording:
 
 def recorded(program: Program) -> Recording:
     """The recording that comes with the course, of a program as the lesson has it."""
-    from minigrad.views import load_trace
-
     name = program.__name__
     file = RECORDINGS / f"{name}.json"
     trace = load_trace(file) if file.is_file() else None
@@ -85,6 +78,4 @@ def source_in(trace: Recording) -> list[str]:
 
 def source_of(program: Program) -> list[str]:
     """The lines of a program, as a recording has them."""
-    from minigrad.tracing.sources import lines_of
-
     return lines_of(program.__code__)

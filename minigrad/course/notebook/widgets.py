@@ -11,6 +11,7 @@ from minigrad.course.check import Exercise, answers_of, with_code
 from minigrad.course.exercises import catalogue as exercises
 from minigrad.course.exercises import flat
 from minigrad.course.notebook import checking, journal
+from minigrad.views import forms
 
 
 class Sheet:
@@ -33,8 +34,6 @@ class Sheet:
             return {"text/plain": self._plain, "text/html": page}
         if checking.is_without_a_person():
             return {"text/plain": self._plain}  # a page of it needs no network then
-        from minigrad.views import forms
-
         return forms.bundle_of(self._form(), self._plain)
 
 
@@ -78,8 +77,6 @@ def question_form(asked: Exercise) -> Any:
 
     A prediction is made once; what is investigated may be answered again.
     """
-    from minigrad.views import forms
-
     head = asked.heading, exercises.flat(asked.statement)
     questions = [
         {"id": q.id, "text": q.text, "choices": q.choices} for q in asked.questions
@@ -110,8 +107,6 @@ def is_usable(asked: Exercise, kept: Any) -> bool:
 
 def order_form(asked: Exercise) -> Any:
     """The lines as a form that comes back with the order that was committed."""
-    from minigrad.views import forms
-
     head = asked.heading, exercises.flat(asked.statement)
     lines = {line.id: line.text for line in asked.lines}
     kept = last_answer(asked.id)
@@ -140,8 +135,6 @@ def because(label: str, prompt: str, text: str = "") -> Sheet:
         journal.note(journal.BECAUSE, label, prompt=prompt, text=text)
 
     def form() -> Any:
-        from minigrad.views import forms
-
         kept = journal.entries(label, journal.BECAUSE)
 
         def keep(said: str) -> str:
