@@ -133,7 +133,9 @@ def unheard() -> Any:
 
 def is_model(value: Any) -> bool:
     """Whether ``value`` is a layer or a model of either engine."""
-    return isinstance(value, Module) or is_torchs(value, "torch.nn", "Module")
+    if isinstance(value, Module):
+        return True
+    return "torch.nn" in sys.modules and is_torchs(value, "torch.nn", "Module")
 
 
 class SavedSeen:
