@@ -51,7 +51,7 @@ def of_any_number(cls: Any, *inputs: Any) -> Any:
             if (array.ndim > 1 or in_rows) and not array.flags.c_contiguous:
                 reordered = True
         else:
-            if type(value) is np.ndarray or not arrays:
+            if isinstance(value, np.ndarray) or not arrays:
                 check_operand(cls, value, len(arrays))
             arrays.append(value)
     recording = needed and mode.grad_enabled and not mode.inference_enabled

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import minigrad
+from minigrad import errors
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Tensor
 from minigrad.ops import OPS
@@ -192,3 +193,17 @@ def test_weight_of_a_linear_layer_gets_its_gradient_row_after_row() -> None:
     y.sum().backward()
     assert seen == [(1, 3)]
     assert weight.grad.tolist() == [[18.0, 22.0, 26.0]] * 2
+
+
+def test_array_of_a_subclass_is_refused_like_any_other() -> None:
+    class Own(np.ndarray):
+        """As np.memmap and np.matrix are."""
+
+    x = minigrad.tensor([1.0, 2.0])
+    array = np.array([3.0, 4.0], np.float32)
+    for given in (array, array.view(Own)):
+        with pytest.raises(
+            errors.ArgumentTypeError, match=r"must be Tensor, not numpy"
+        ):
+            minigrad.atan2(x, given)
+    assert minigrad.atan2(x, minigrad.tensor(array)).shape == (2,)
