@@ -169,9 +169,8 @@ def interleaved(
     gc.collect()
     gc.freeze()  # what is there already is not looked through before each round
     try:
-        first = {name: timed(run, 1) for name, run in programs.items()}
         share = seconds / rounds / len(programs)
-        repeats = {name: max(1, int(share / max(t, 1e-7))) for name, t in first.items()}
+        repeats = {name: repeats_in(share, run) for name, run in programs.items()}
         found: dict[str, list[float]] = {name: [] for name in programs}
         for _ in range(rounds):
             for name, run in programs.items():
@@ -181,6 +180,14 @@ def interleaved(
         gc.unfreeze()
     turns = object()
     return {name: Measured(tuple(times), turns) for name, times in found.items()}
+
+
+def repeats_in(seconds: float, program: Program) -> int:
+    """About how many runs take so long, also by a clock that ticks every 16 ms."""
+    repeats = 1
+    while (took := timed(program, repeats)) < seconds / 2 and repeats < seconds * 1e7:
+        repeats *= 2
+    return max(1, int(repeats * seconds / took)) if took else repeats
 
 
 def timed(program: Program, repeats: int) -> float:

@@ -110,3 +110,21 @@ def test_sides_that_return_nothing_are_not_timed(silent: str) -> None:
     ours = (lambda: None) if silent == "both" else (lambda: 1.0)
     with pytest.raises(NotComparedError, match="nothing that could be compared"):
         interleaved({"ours": ours, "theirs": lambda: None})
+
+
+def test_clock_that_seldom_ticks_does_not_make_it_run_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Windows' clock of a process ticks every 16 ms; in the judge's box, every 10."""
+    exact, runs = time.process_time, [0]
+    monkeypatch.setattr(time, "process_time", lambda: exact() // 0.016 * 0.016)
+
+    def run() -> float:
+        runs[0] += 1
+        return float(sum(range(300)))
+
+    begun = exact()
+    found = interleaved({"one": run, "other": run}, seconds=0.3, rounds=3)
+    assert exact() - begun < 2
+    assert runs[0] > 100
+    assert found["one"].median > 0
