@@ -88,6 +88,9 @@ PROCESSES = ("--numprocesses", "logical", "--maxprocesses", "4")
 PARALLEL = (*PROCESSES, "--dist", "loadfile", "--no-loadscope-reorder")
 """What pytest is given ahead of the user's own arguments, which win."""
 
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+"""The course's arrays are small: the threads of BLAS cost more than they bring."""
+
 
 class BootstrapError(Exception):
     """What stopped a command, with the words to mend it."""
@@ -167,7 +170,8 @@ def run(command: str, rest: list[str]) -> int:
         return hand_over([python, *arguments], lab_environ(os.environ))
     if command == "test":
         provide_browser(os.environ)
-        return hand_over([python, "-m", "pytest", *PARALLEL, *rest], os.environ)
+        environ = {**ONE_THREAD, **os.environ}
+        return hand_over([python, "-m", "pytest", *PARALLEL, *rest], environ)
     return hand_over([python, "-m", "minigrad", command, *rest], os.environ)
 
 
@@ -390,8 +394,7 @@ def lab_environ(environ: Mapping[str, str]) -> dict[str, str]:
         environ.get("JUPYTER_CONFIG_PATH"),
     ]
     return {
-        # The lessons' arrays are small: BLAS threads cost more than they bring.
-        "OPENBLAS_NUM_THREADS": "1",
+        **ONE_THREAD,
         # A kernel of the same name in the home folder must not win.
         "JUPYTER_PREFER_ENV_PATH": "1",
         **environ,
