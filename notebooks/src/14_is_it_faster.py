@@ -180,12 +180,13 @@ class Square(mg.autograd.Function):
 
 # %% [markdown] tags=["slide"]
 # Two tests: one compares the result with a slow reference, `x * x`; the other is
-# gradcheck. They run on a matrix, then on its transpose (the same memory, read in
-# another order), then on the transpose with `.contiguous()` before the kernel.
-# **Predict** both answers for each of the three.
+# gradcheck. On a matrix as it was made, `Square` passes both. `turned` is a transpose:
+# the same memory, read in another order. `repaired` calls `.contiguous()` before the
+# kernel: that copies a tensor whose numbers don't follow each other in the order of its
+# shape, and returns any other as it is.
 
 
-# %% tags=["predict", "slide", "Q41"]
+# %% tags=["slide", "Q41"]
 def tests(square, x):
     gradcheck = mg.autograd.gradcheck(square, (x,), raise_exception=False)
     return mg.allclose(square(x), x * x), gradcheck
@@ -197,36 +198,46 @@ def repaired(x):
 
 m = mg.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=mg.float64)
 turned = m.T.requires_grad_()
-straight = m.clone().requires_grad_()
-[tests(Square.apply, straight), tests(Square.apply, turned), tests(repaired, turned)]
+tests(Square.apply, m.requires_grad_())
+
+
+# %% tags=["predict", "hide-input", "slide", "Q41"]
+def both_tests():
+    found = [*tests(Square.apply, turned), *tests(repaired, turned)]
+    return ", ".join(["yes" if passed else "no" for passed in found])
+
+
+course.predict(
+    "14.turned",
+    "What do reference and gradcheck say of turned, with Square, then with repaired?",
+    ["no, no, yes, yes", "no, yes, yes, yes", "no, no, yes, no", "yes, no, yes, yes"],
+    then=lambda: Square.apply(turned),
+    so=lambda _: both_tests(),
+    why="The kernel reads 1, 2, 3, 4 from memory; turned means 1, 3, 2, 4. The squares "
+    "are right, and in the wrong places.",
+    at="Its work is done",
+)
 
 # %% [markdown] tags=["explain", "slide"]
-# <details><summary>What happened, in words</summary>
-#
 # On the transpose both tests say no. Forward has the right numbers in the wrong places.
 # gradcheck changes one number of x, and the result changes in another place than
-# backward says.
-#
-# </details>
-#
+# backward says. With `repaired` both say yes.
+
+# %% [markdown] tags=["slide"]
 # You need both tests: the reference can't see a backward that mixes up its numbers, and
 # gradcheck can't see a forward that adds 1 to everything.
 #
-# `.contiguous()` copies a tensor whose numbers don't follow each other in the order of
-# its shape, and returns any other as it is.
+# Do the two together see everything? Here the result of `repaired` is transposed before
+# it's used, so a transposed gradient comes back. The gradient of x should be 2x times
+# the weight of the same number: `[[2, 12], [12, 32]]`.
 
-# %% [markdown] tags=["slide"]
-# Is `repaired` right now? Both tests say so. Here the result is transposed before it's
-# used, so a transposed gradient comes back. The gradient of x should be 2x times the
-# weight of the same number: `[[2, 12], [12, 32]]`.
-
-# %% tags=["slide"]
+# %% tags=["slide", "Q41"]
 x = mg.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=mg.float64, requires_grad=True)
 weights = mg.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=mg.float64)
 (repaired(x).T * weights).sum().backward()
 x.grad
 
-# %% [markdown] tags=["explain", "slide"]
+# %% [markdown] tags=["slide"]
 # Twice 12 was right, and it's 8 and 18. `grad_output` needs `.contiguous()` as much as
 # x does; gradcheck can't tell, because it only sends gradients that lie in order. And
 # the 1 that `sum` sends back is a single number in memory: a real kernel that's told to
@@ -281,11 +292,11 @@ def filled(kernel, *arrays):
 
 
 # %% [markdown] tags=["slide"]
-# `cases` compares each kernel with what you'd have without it: NumPy, or the same loop
-# in plain Python. **Predict** for each of the four: is the kernel more than 10 times as
-# fast, about as fast, or less than half as fast?
+# `cases` has each kernel beside what you'd have without it: NumPy, or the same loop in
+# plain Python. `gains` measures the four pairs, prints each ratio with its band (10.00
+# is: 10 times as fast), and returns which kernels are more than 3 times as fast.
 
-# %% tags=["predict", "slide"]
+# %% tags=["slide"]
 few, many, a = draw(10), draw(200_000), draw((60, 60))
 cases = {
     "smooth, 2,000 numbers": (smooth, smooth.py_func, many[:2000]),
@@ -293,61 +304,92 @@ cases = {
     "plus, 10 numbers": (plus, np.add, few, few),
     "product, 60 by 60": (product, np.matmul, a, a),
 }
-for name, (kernel, as_it_is, *arrays) in cases.items():
-    pair = {"as it is": filled(as_it_is, *arrays), "compiled": filled(kernel, *arrays)}
-    found = interleaved(pair, seconds=0.1)
-    print(f"{name:22}", found["as it is"].ratio_to(found["compiled"]))
+
+
+def gains():
+    fast = []
+    for name, (kernel, without, *arrays) in cases.items():
+        pair = {"without": filled(without, *arrays), "with": filled(kernel, *arrays)}
+        found = interleaved(pair, seconds=0.1)
+        ratio = found["without"].ratio_to(found["with"])
+        print(f"{name:22}", ratio)
+        fast += [name.split(",")[0]] * (ratio.median > 3)
+    return fast
+
+
+# %% tags=["predict", "hide-input", "slide"]
+course.predict(
+    "14.gains",
+    "Which of the four kernels are more than 3 times as fast?",
+    [
+        "smooth alone",
+        "smooth and product",
+        "all but plus with 10 numbers",
+        "all four",
+        "none of them",
+    ],
+    so=lambda _: {
+        "smooth": "smooth alone",
+        "smooth product": "smooth and product",
+        "smooth plus product": "all but plus with 10 numbers",
+        "smooth plus plus product": "all four",
+        "": "none of them",
+    }.get(found := " ".join(gains()), found),
+    why="NumPy's operations are compiled already. What gains is a loop in Python.",
+)
 
 # %% [markdown] tags=["explain", "slide"]
-# (10.00 is: 10 times as fast. In brackets, the band.)
-#
-# <details><summary>What happened, in words</summary>
-#
 # Only `smooth` gains much: it was a Python loop. `np.add` is a compiled loop already,
 # and with 200,000 numbers both spend most of their time waiting for the memory. With 10
 # numbers the call itself takes the time, and calling a kernel takes a little longer
 # than calling `np.add`: it loses. `@` is more than three loops. It works on blocks that
 # fit into the cache, the small fast memory inside the processor. (Without Numba, Python
 # is compared with itself or with NumPy.)
-#
-# </details>
-#
-# A kernel that replaces 2 % of your step can't save more than 2 %.
+
+# %% [markdown] tags=["slide"]
+# And before you write a kernel, find out what share of your step it would replace. A
+# kernel that replaces 2 % can't save more than 2 %.
 
 # %% [markdown] tags=["slide"]
 # ## Fused kernels
 #
-# NumPy's loops can hardly be beaten one at a time, but in a chain they can. The root of
-# `x * x + y * y` is four loops, and three of them write an array that's read once and
-# thrown away. A **fused kernel** does all of it in one loop, without these arrays.
-# **Predict.** How many arrays of x's size does each way have at the same time, beside x
-# and y?
+# In NumPy the root of `x * x + y * y` is four loops, and three of them write an array
+# that's read once and thrown away. A **fused kernel** does all of it in one loop,
+# without these arrays. `peaks` measures the most memory that each way needs at one
+# time, in arrays of x's size, x and y not counted.
 
 
-# %% tags=["predict", "slide"]
+# %% tags=["slide"]
 @jit
 def length(x, y, out):
     for i in range(x.size):
         out[i] = math.sqrt(x[i] * x[i] + y[i] * y[i])
 
 
-x, y = draw((2, 100_000))
-peaks = [
-    course.peak_bytes(lambda: np.sqrt(x * x + y * y)),
-    course.peak_bytes(filled(length, x, y)),
-]
-[round(peak / x.nbytes) for peak in peaks]
+def peaks():
+    x, y = draw((2, 100_000))
+    chain = course.peak_bytes(lambda: np.sqrt(x * x + y * y))
+    fused = course.peak_bytes(filled(length, x, y))
+    return round(chain / x.nbytes), round(fused / x.nbytes)
+
+
+# %% tags=["predict", "hide-input", "slide"]
+course.predict(
+    "14.peaks",
+    "How many arrays does peaks() find, for NumPy's four loops and for the kernel?",
+    ["4 and 1", "3 and 1", "2 and 1", "2 and 0"],
+    so=lambda _: "{} and {}".format(*peaks()),
+    why="NumPy writes into arrays that aren't used again; the result itself is one.",
+)
 
 # %% [markdown] tags=["explain", "slide"]
-# <details><summary>What happened, in words</summary>
-#
 # Two and one. If you said three, you counted `x * x`, `y * y` and their sum. But NumPy
 # sees that `x * x` isn't used again, and writes the sum into its memory. (Not every
 # build of NumPy does: then it's three.) And `y * y` is gone before the root is taken.
-#
-# </details>
-#
-# In 14.3 you fuse a whole loss: softmax, logarithm and mean.
+
+# %% [markdown] tags=["slide"]
+# The kernel also reads x and y only once, and writes once; memory is what long arrays
+# wait for. In 14.3 you fuse a whole loss: softmax, logarithm and mean.
 
 # %% [markdown] tags=["slide"]
 # ## A race
@@ -408,21 +450,32 @@ orders = set(itertools.permutations([0, 0, 0, 0, 1, 1, 1, 1]))
 
 
 # %% [markdown] tags=["slide"]
-# Each thread has four steps, so there are 70 orders of the two. **Predict.** Which
-# totals can come out: only 4, 3 and 4, 2 to 4, or 1 to 4?
+# Each thread has four steps, so there are 70 orders in which the two can take turns.
+# `total_of` runs one of them, such as this: thread 0 does all it has to do, then 1.
 
-# %% tags=["predict", "slide"]
-sorted({total_of(order) for order in orders})
+# %% tags=["slide"]
+total_of([0, 0, 0, 0, 1, 1, 1, 1])
+
+# %% tags=["predict", "hide-input", "slide"]
+course.predict(
+    "14.race",
+    "All 70 orders are run. Which totals come out?",
+    ["4 alone", "3 and 4", "2, 3 and 4", "1, 2, 3 and 4"],
+    so=lambda _: {
+        (4,): "4 alone",
+        (3, 4): "3 and 4",
+        (2, 3, 4): "2, 3 and 4",
+        (1, 2, 3, 4): "1, 2, 3 and 4",
+    }[tuple(sorted({total_of(order) for order in orders}))],
+    why="A write that's based on an old read throws away what was added in between.",
+)
 
 # %% [markdown] tags=["explain", "slide"]
-# <details><summary>What happened, in words</summary>
-#
 # 2 to 4. A write that's based on an old read throws away what the other thread has
 # added in between. (How can it be 2? A reads 0. B adds 1. A writes 1. B reads 1. A adds
 # 1, and B writes 2.)
-#
-# </details>
-#
+
+# %% [markdown] tags=["slide"]
 # When the result depends on which thread comes first, that's **a race**. With fewer
 # numbers a race is rarer, not gone. It's cured when no two threads write to the same
 # place: each adds up its own part in a place of its own, and one of them adds the parts
@@ -460,25 +513,35 @@ x, y, runs = mg.randn(32, 8), mg.randn(32, 1), []
 # %% [markdown] tags=["slide"]
 # Ten steps, once as they are and once replayed. (`Square` is your own Function from
 # above; its methods run in a replay, too.) `runs` counts how often the Python code of
-# `step` runs. **Predict.** How many of the ten losses are equal, to the last bit? And
-# how often did `step` run, in all 20 calls?
+# `step` runs. `ten_steps` returns how many of the ten losses are equal to the last bit,
+# and how often `step` ran, in all 20 calls.
 
-# %% tags=["predict", "slide"]
-step, replayed = make_step(16), mg.nn.replay(make_step(16))
-losses = [(step(x, y).item(), replayed(x, y).item()) for _ in range(10)]
-sum(one == other for one, other in losses), len(runs)
+
+# %% tags=["slide"]
+def ten_steps():
+    runs.clear()
+    step, replayed = make_step(16), mg.nn.replay(make_step(16))
+    losses = [(step(x, y).item(), replayed(x, y).item()) for _ in range(10)]
+    return sum(one == other for one, other in losses), len(runs)
+
+
+# %% tags=["predict", "hide-input", "slide"]
+course.predict(
+    "14.replay",
+    "How many of the ten losses are equal, and how often does step run in 20 calls?",
+    ["10 and 20", "10 and 13", "10 and 11", "fewer than 10, and 11"],
+    so=lambda _: "{} and {}".format(*ten_steps()),
+    why="replay runs step once as it is, once to write it down, and once to compare.",
+)
 
 # %% [markdown] tags=["explain", "slide"]
-# <details><summary>What happened, in words</summary>
-#
 # All ten, and 13 times: 10 as they are, and 3 of the replayed ones. The first of these
 # runs as it is, the second is recorded, and the third is compared with the recording.
-#
-# </details>
-#
-# Once it's recorded, a `print` in `step` is silent, as with `jax.jit`. What changes
-# from step to step has to be an argument. Here's what's gained, with few numbers in
-# each operation, and with many:
+# Once it's recorded, a `print` in `step` is silent, as with `jax.jit`.
+
+# %% [markdown] tags=["slide"]
+# Whatever changes from step to step has to be an argument: that's the price of a
+# replay. Here's what's gained, with few numbers in each operation, and with many:
 
 # %% tags=["slide"]
 for width in (16, 1000):

@@ -370,12 +370,12 @@ def mean_loss(weights):
 each.mean(0), mg.func.grad(mean_loss)(weights)
 
 # %% [markdown] tags=["slide"]
-# A loop would do it as well. **Predict.** With 64 samples, how long does the loop take:
-# about as long as vmap, 3 times as long, or more than 10 times? It's timed as in lesson
-# 14; what's printed is the median of the ratios, and in brackets the band.
+# A loop would do it as well. Here are both, for 64 samples. `loop_over_vmap` times them
+# as in lesson 14, prints the median of the ratios and in brackets the band, and returns
+# the median.
 
 
-# %% tags=["predict", "slide"]
+# %% tags=["slide"]
 many, goals = mg.randn(64, 3), mg.randn(64)
 
 
@@ -387,19 +387,43 @@ def by_vmap():
     return mg.vmap(slope, in_dims=(None, 0, 0))(weights, many, goals)
 
 
-timed = bench.interleaved({"loop": by_loop, "vmap": by_vmap}, seconds=0.5)
-print(timed["loop"].ratio_to(timed["vmap"]))
+def loop_over_vmap():
+    timed = bench.interleaved({"loop": by_loop, "vmap": by_vmap}, seconds=0.5)
+    ratio = timed["loop"].ratio_to(timed["vmap"])
+    print(ratio)
+    return ratio.median
 
-# %% [markdown] tags=["explain"]
-# <details><summary>What happened, in words</summary>
-#
+
+# %% tags=["predict", "hide-input", "slide"]
+course.predict(
+    "15.loop",
+    "How long does the loop over 64 samples take?",
+    [
+        "less than twice as long as vmap",
+        "2 to 10 times as long",
+        "more than 10 times as long",
+    ],
+    then=by_vmap,
+    so=lambda _: (
+        "more than 10 times as long"
+        if (ratio := loop_over_vmap()) > 10
+        else "2 to 10 times as long"
+        if ratio > 2
+        else "less than twice as long as vmap"
+    ),
+    why="Here's the run of vmap: each node gets all 64 gradients at once. The loop "
+    "does all of this 64 times.",
+    at="an array of 64 x 3, goes to MulBackward0",
+    level="picture",
+)
+
+# %% [markdown] tags=["explain", "slide"]
 # Both do the same multiplications. But the loop calls `apply`, makes nodes and runs
 # backward 64 times; vmap does all that once, with arrays that are 64 times as long.
 # With arrays this small, nearly all the time goes into the calls; with large ones you
 # gain less.
-#
-# </details>
-#
+
+# %% [markdown] tags=["slide"]
 # All 64 gradients are in memory at once: `chunk_size=16` maps 16 samples at a time.
 
 # %% [markdown] tags=["slide"]

@@ -34,7 +34,7 @@ LESSONS = {
     "11_going_forwards": 11,
     "12_trading_memory_for_time": 8,
     "13_is_my_gradient_right": 14,
-    "14_is_it_faster": 5,
+    "14_is_it_faster": 7,
     "15_one_rule_for_a_batch": 11,
     "16_train_something_real": 11,
     "17_to_pytorch_and_back": 6,
@@ -62,6 +62,9 @@ TEACHES = (
     "bench.",
     "interleaved(",
     "in_two_threads(count)",
+    "gains()",
+    "loop_over_vmap()",
+    "ten_steps()",
     "nn.replay(",
 )
 
@@ -119,9 +122,19 @@ def imports(code: str, but: dict[str, Any]) -> str:
 
 
 def outcome(
-    label: str, question: str, choices: list[str], then: Any = None, **_: Any
+    label: str,
+    question: str,
+    choices: list[str],
+    then: Any = None,
+    so: Any = None,
+    **_: Any,
 ) -> Any:
-    """What the program of a prediction returns, or that it raises."""
+    """What the program of a prediction returns, or that it raises.
+
+    Without a program it's what came true.
+    """
+    if then is None:
+        return so(None)
     try:
         return then()
     except Exception as error:

@@ -73,23 +73,25 @@ def test_explanation_right_after_a_question_is_folded(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ASKING, ids=lambda p: f"{p.parts[-3][:3]}-{p.stem}")
-def test_commit_says_right_or_not_why_and_opens_the_player_at_a_step(
+def test_commit_says_right_or_not_why_and_opens_a_player_at_a_step(
     path: Path, workspace: Path
 ) -> None:
     book = read(path)
     asking = predictions(book)
     choices = [ast.literal_eval(call_in(cell).args[2]) for cell in asking]
+    stepped = ["then" in [k.arg for k in call_in(cell).keywords] for cell in asking]
     for cell in asking:
         committed(cell, "a")
     run_on(book, place_of(path, workspace))
-    for cell, (first, *others) in zip(asking, choices, strict=True):
+    rows = zip(asking, choices, stepped, strict=True)
+    for cell, (first, *others), has_player in rows:
         right, *why = said(cell).strip().splitlines()[-2:]
         wrong = [f"✗ You said: {first}. The run says: {other}" for other in others]
         assert right in [f"✓ Right: {first}", *wrong], said(cell)
         assert len(why) == 1
         start = re.search(r'data-start="(\d+)"', shown(cell))
-        assert start, cell.source
-        assert int(start[1]) > 0, cell.source
+        assert bool(start) is has_player, cell.source
+        assert start is None or int(start[1]) > 0, cell.source
 
 
 @pytest.mark.parametrize("path", ASKING, ids=lambda p: f"{p.parts[-3][:3]}-{p.stem}")

@@ -193,7 +193,9 @@ def predict(
 
     ``label`` names the prediction (``"01.a"``), so that its answer comes back. ``then``
     may also be what makes a recording (``course.in_torch(program)``). ``so``
-    reads off the run which choice came true, and ``why`` is one sentence on it. ``at``
+    reads off the run which choice came true, and ``why`` is one sentence on it. Where
+    there is nothing to step, ``so`` alone runs what it has to; what it prints is shown
+    above the player or in its place. ``at``
     is what the step says at which the player opens; of several, each is looked for
     behind the one before; ``level`` is the player's, and ``memory`` opens its strip of
     memory. ``answer`` commits one without the form; ``show`` asks nothing, and shows

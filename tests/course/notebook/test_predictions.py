@@ -136,3 +136,17 @@ def test_prediction_in_plain_text_and_its_outcome_alone() -> None:
 def test_choice_that_is_none_is_refused() -> None:
     with pytest.raises(ArgumentValueError, match="'c' is none of the 2 choices"):
         asked(answer="c")
+
+
+def test_without_a_program_the_answer_alone_is_run_after_commit() -> None:
+    ran = []
+
+    def so(_: Ran) -> str:
+        ran.append(1)
+        return "3"
+
+    asking, below = form_of(asked(then=None, so=so)).children
+    assert ran == []
+    assert "✗ You said: 2. The run says: 3" in commit(asking, {"": "2"})
+    assert ran == [1]
+    assert below.outputs == ()
