@@ -137,8 +137,8 @@ def replaces(result: Result, before: Result) -> bool:
     """Whether this counts in place of an earlier line on the same answer."""
     if before.state == NOT_GRADED != result.state:
         return True
-    regraded = result.judged_by != before.judged_by
-    return regraded and before.judged_by != stamps.of(before.exercise)
+    again = result.judged_by != before.judged_by
+    return again and before.judged_by != stamps.of(before.exercise)
 
 
 def is_old(result: Result) -> bool:
