@@ -590,6 +590,7 @@ def write_pages(
         (row.owner, exercise): one.comment
         for row in class_
         for exercise, one in row.overrides.items()
+        if one.comment
     }
     results.write(out / "results.csv", results.table(found, table_left, comments))
     results.write(out / "gradebook.csv", class_table.gradebook(class_))

@@ -186,7 +186,7 @@ _FORMULA = re.compile(r"(^|[;,|])(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])")
 _LISTS = ("mistakes", "flags")
 COLUMNS = (
     *("student", "exercise", "state", "points", "of"),
-    *("mistakes", "flags", "file", "sha256", "trouble", "comment"),
+    *("mistakes", "flags", "file", "sha256", "trouble"),
 )
 
 
@@ -198,18 +198,21 @@ def table(
     """The results as CSV (RFC 4180), every text in it on one line and no formula.
 
     ``left`` are files that nothing could be graded of: a row each, without an exercise.
-    ``comments`` are an instructor's, by student and exercise.
+    ``comments`` are an instructor's, by student and exercise; without any there is no
+    column for them.
     """
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow(COLUMNS)
+    columns = [*COLUMNS, "comment"] if comments else COLUMNS
+    writer.writerow(columns)
     for result in results:
         fields = dataclasses.asdict(result)
         fields |= {name: " ".join(fields[name]) for name in _LISTS}
         fields["comment"] = comments.get((result.student, result.exercise), "")
-        writer.writerow([cell(fields[name]) for name in COLUMNS])
+        writer.writerow([cell(fields[name]) for name in columns])
     for student, file, why in left:
-        row = [student, "", NOT_GRADED, 0.0, 0, "", "", file, "", why, ""]
+        row = [student, "", NOT_GRADED, 0.0, 0, "", "", file, "", why]
+        row += [""] * (len(columns) - len(row))
         writer.writerow(list(map(cell, row)))
     return text.getvalue()
 
