@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 import stat
 import zipfile
@@ -126,3 +127,11 @@ def is_readable(name: str, zips: bool = False) -> bool:
     known = name.endswith((".ipynb", ".py", PROGRESS))
     known = known or (zips and name.lower().endswith(ZIP))
     return known and not name.startswith((".", "__"))
+
+
+def time_of(entry: zipfile.ZipInfo) -> float:
+    """When a file was written, by its zip, which knows the local time; 0 for never."""
+    try:
+        return datetime.datetime(*entry.date_time).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return 0.0

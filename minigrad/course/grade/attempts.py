@@ -25,17 +25,21 @@ MOST_OPENED = 500
 
 
 def missing(
-    found: Iterable[Submitted], done: Set[Key], progress: Progress
+    found: Iterable[Submitted],
+    done: Set[Key],
+    progress: Progress,
+    again: Set[Key] = frozenset(),
 ) -> Iterator[list[Work]]:
     """What counts and is not graded yet, a list for each student.
 
-    What was graded before counts first. Of the rest those with the last names do,
-    where 10 comes after 9 and a name with a number after the same one without.
+    What was graded before counts first, also if it is graded ``again``. Of the rest
+    those with the last names do, where 10 comes after 9 and a name with a number after
+    the same one without.
     """
-    graded = Counter([key[:2] for key in done])
+    graded = Counter([key[:2] for key in done | again])
     for student, files in itertools.groupby(found, lambda each: each.student):
         try:
-            works = _of_one(list(files), done, graded, progress)
+            works = _of_one(list(files), done, again, graded, progress)
         except Exception as error:
             why = f"The judge failed at it ({quotas.said_of(error)})."
             progress.left.append((student, "", why))
@@ -46,6 +50,7 @@ def missing(
 def _of_one(
     files: list[Submitted],
     done: Set[Key],
+    again: Set[Key],
     graded: Counter[tuple[str, str]],
     progress: Progress,
 ) -> list[Work]:
@@ -58,10 +63,14 @@ def _of_one(
         why = f"Only the last {MOST_OPENED} files of a student are opened."
         progress.not_counted.append((submitted.student, submitted.file, why))
     kept: dict[str, deque[Work]] = {}
+    anew: dict[Key, Work] = {}
     too_many: dict[tuple[str, str], list[str]] = {}
     for submitted in in_order[-MOST_OPENED:]:
         for work in _works(submitted, progress):
             own = kept.setdefault(work.exercise, deque())
+            if work.key in again:
+                anew.setdefault(work.key, work)
+                continue
             if work.key in done or any(work.key == other.key for other in own):
                 continue
             own.append(work)
@@ -71,7 +80,8 @@ def _of_one(
     progress.not_counted += [_left(*place, names) for place, names in too_many.items()]
     for file, why in in_order[0].in_forms.unreadable if in_order else ():
         progress.left.append((in_order[0].student, file, why))
-    return sorted(itertools.chain(*kept.values()), key=lambda work: work.file)
+    works = itertools.chain(anew.values(), *kept.values())
+    return sorted(works, key=lambda work: work.file)
 
 
 def _unpacked(files: list[Submitted], progress: Progress) -> Iterator[Submitted]:

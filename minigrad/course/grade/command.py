@@ -6,6 +6,8 @@ import argparse
 import atexit
 import concurrent.futures as futures
 import contextlib
+import dataclasses
+import datetime
 import hashlib
 import importlib
 import os
@@ -14,7 +16,7 @@ import sys
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +24,15 @@ from minigrad import errors
 from minigrad.course.check import SOLVED
 from minigrad.course.grade import (
     attempts,
+    class_table,
     concepts,
+    csv_files,
+    overrides,
     pages,
     results,
+    roster,
     sandbox,
+    stamps,
     submissions,
 )
 from minigrad.course.grade.confine import UNSAFE
@@ -56,6 +63,7 @@ def main(arguments: Sequence[str]) -> int:
     except (
         sandbox.BoxError,
         submissions.SubmissionsError,
+        csv_files.TableError,
         results.BusyError,
         results.StorageError,
     ) as error:
@@ -121,6 +129,21 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="try again what could not be graded in an earlier run",
     )
+    made.add_argument(
+        "--regrade",
+        action="store_true",
+        help="grade again what an earlier version of judge or exercise has graded",
+    )
+    made.add_argument(
+        "--roster",
+        type=Path,
+        help="a CSV file with the class: a column for names, and one for ids",
+    )
+    made.add_argument(
+        "--due",
+        type=moment_of,
+        help="files written after it are marked as late: '2026-11-30 23:59'",
+    )
     return made
 
 
@@ -139,6 +162,19 @@ def shard_of(text: str) -> tuple[int, int]:
     return number, count
 
 
+def moment_of(text: str) -> float:
+    """A date and time, here or with its own zone, in seconds since 1970.
+
+    >>> moment_of("1970-01-01 00:01+00:00")
+    60.0
+    """
+    try:
+        return datetime.datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        words = f"{text} is no time; write it like this: 2026-11-30 23:59"
+        raise argparse.ArgumentTypeError(words) from None
+
+
 def at_least_one(text: str) -> float:
     """A number of things, or of seconds; less would grade nobody."""
     try:
@@ -154,6 +190,8 @@ def run(options: argparse.Namespace) -> int:
     """Grade what is not graded yet, then write the pages from all there is."""
     out: Path = options.out
     found = found_in(options.submissions)
+    members = roster.read(options.roster) if options.roster else None
+    overrides.read(out / overrides.FILE)  # what is wrong there is said at once
     make_folder(out)
     mode = sandbox.best_mode(options.unsafe)
     if mode == UNSAFE:
@@ -167,10 +205,15 @@ def run(options: argparse.Namespace) -> int:
     secret = secret_of(options.seed_file, out)
     with Ledger(out / results.ledger_name(options.shard)) as ledger:
         before = list(results.read(out))
-        tried = [r for r in before if not (options.retry and r.state == NOT_GRADED)]
+        again = {results.key_of(r) for r in before if results.is_old(r)}
+        if not options.regrade:
+            again = set()
+        tried = [r for r in before if results.key_of(r) not in again]
+        tried = [r for r in tried if not (options.retry and r.state == NOT_GRADED)]
         progress = Progress(len(found))
-        budget = Budget(options.student_seconds or BUDGET * options.seconds, before)
-        missing = attempts.missing(found, set(map(results.key_of, tried)), progress)
+        budget = Budget(options.student_seconds or BUDGET * options.seconds, tried)
+        done = set(map(results.key_of, tried))
+        missing = attempts.missing(found, done, progress, again)
         students = ([w for w in own if is_of(options.shard, w)] for own in missing)
         how = mode, limits, secret
         with executor_of(options.executor, int(options.jobs)) as (executor, jobs):
@@ -181,8 +224,12 @@ def run(options: argparse.Namespace) -> int:
         if left:
             words = f"{count_of(len(left), 'thing')} could not be graded at all"
             print(f"{words}: class.html says which", file=sys.stderr)
-        write_pages(out, left, progress.not_counted)
-        print(f"results: {out / 'class.html'}, {out / 'results.csv'}")
+        is_late = late_by(found, options.due)
+        write_pages(out, left, progress.not_counted, members, is_late)
+        for note in notes_on_old(results.read(out)):
+            print(note, file=sys.stderr)
+        files = [out / name for name in ("class.html", "gradebook.csv", "results.csv")]
+        print("results:", ", ".join(map(str, files)))
     return 0
 
 
@@ -385,7 +432,8 @@ def work_off(
 
     def keep(result: Result) -> None:
         nonlocal count
-        ledger.add(result)
+        stamp = stamps.of(result.exercise)
+        ledger.add(dataclasses.replace(result, judged_by=stamp))
         budget.add(result)
         count += 1
         progress.show(count, result)
@@ -485,25 +533,99 @@ MOST_LEFT = 5
 """Files of one student that are named where nothing could be graded of them."""
 
 
+def late_by(found: Sequence[Submitted], due: float | None) -> Callable[[Result], bool]:
+    """Tells whether a file came late: by its time, or as Canvas says."""
+    late = [
+        (each.student, each.file)
+        for each in found
+        if each.is_late or (due is not None and each.at > due)
+    ]
+
+    def is_late(result: Result) -> bool:
+        # What is in a zip is called after it.
+        path = f"{result.file}/"
+        return any([s == result.student and path.startswith(f"{f}/") for s, f in late])
+
+    return is_late
+
+
+def notes_on_old(found: Iterable[Result]) -> list[str]:
+    """How many results an earlier judge has made, and of which exercises."""
+    old = [result for result in found if results.is_old(result)]
+    if not old:
+        return []
+    by_judge = [r for r in old if not r.judged_by.startswith(stamps.judge())]
+    exercises = pages.in_order({r.exercise for r in old})
+    shown = ", ".join(exercises[:MOST_LEFT])
+    if len(exercises) > MOST_LEFT:
+        shown += f" and {len(exercises) - MOST_LEFT} more"
+    what = "the judge has" if by_judge else f"{shown} has"
+    return [
+        f"{count_of(len(old), 'result')} ({shown}) are old: {what} changed since."
+        " --regrade grades them again, if their files are there."
+    ]
+
+
 def write_pages(
-    out: Path, left: Sequence[Left] = (), not_counted: Sequence[Left] = ()
+    out: Path,
+    left: Sequence[Left] = (),
+    not_counted: Sequence[Left] = (),
+    members: roster.Roster | None = None,
+    is_late: Callable[[Result], bool] = lambda result: False,
 ) -> None:
-    """The table and the pages, anew from the lines; ``left`` was not graded at all."""
-    found = results.best(results.read(out))
+    """The tables and the pages, anew from the lines; ``left`` was not graded at all.
+
+    Raises: TableError, StorageError.
+    """
+    judged = list(results.read(out))
     left = few_of_each(left)
-    results.write(out / "results.csv", results.table(found, left))
+    place = out / overrides.FILE
+    changed = overrides.read(place)
+    best = results.best(judged)
+    table_left = list(left)
     left += few_of_each(not_counted)
-    results.write(out / "class.html", pages.of_class(found, left))
+    class_ = class_table.rows_of(best, left, members, changed, is_late, place)
+    found = [result for row in class_ for result in row.results]
+    comments = {
+        (row.owner, exercise): one.comment
+        for row in class_
+        for exercise, one in row.overrides.items()
+        if one.comment
+    }
+    results.write(out / "results.csv", results.table(found, table_left, comments))
+    results.write(out / "gradebook.csv", class_table.gradebook(class_))
+    if members:
+        for name, text in class_table.uploads(class_, members).items():
+            results.write(out / name, text)
+    there = [row for row in class_ if row.results or row.left]
+    page = pages.of_class(
+        found,
+        left,
+        [*notes_on_old(judged), *notes_on_roster(class_, members)],
+        {row.owner: ", ".join(row.marks) for row in class_},
+        [row.name for row in class_ if row not in there],
+    )
+    results.write(out / "class.html", page)
     folder = out / "students"
     with results.storing(folder):
         folder.mkdir(exist_ok=True)
-    by_student: dict[str, list[Result]] = {student: [] for student, _, _ in left}
-    for result in found:
-        by_student.setdefault(result.student, []).append(result)
-    for student, own in by_student.items():
-        path = folder / pages.file_of(student)
-        own_left = [each for each in left if each[0] == student]
-        results.write(path, pages.of_student(student, own, own_left))
+    for row in there:
+        text = pages.of_student(
+            row.name, row.results, row.left, row.overrides, row.late
+        )
+        results.write(folder / pages.file_of(row.owner), text)
+
+
+def notes_on_roster(
+    class_: Sequence[class_table.Row], members: roster.Roster | None
+) -> list[str]:
+    """Who handed something in and stands on no roster."""
+    strangers = [row.owner for row in class_ if row.member is None]
+    if members is None or not strangers:
+        return []
+    shown = ", ".join(strangers[:MOST_LEFT])
+    more = f" and {len(strangers) - MOST_LEFT} more" * (len(strangers) > MOST_LEFT)
+    return [f"Not on the roster: {shown}{more}."]
 
 
 def few_of_each(left: Iterable[Left]) -> list[Left]:

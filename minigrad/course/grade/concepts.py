@@ -296,57 +296,22 @@ def text_of(compared: Comparison) -> str:
 
 def page_of(compared: Comparison) -> str:
     """The same as a page."""
-    text = pages.text
-    body = [
-        "<h1>Concept test: before and after</h1>",
-        *[f"<p>{text(line)}</p>" for line in compared.summary()],
-        *[f"<p class='soft'>{text(each)}</p>" for each in compared.remarks()],
-        "<h2>Which ideas stay wrong</h2>",
-        "<p>The same person gave the same wrong answer both times in the column "
-        "<i>stays</i>.</p>",
-        table_of(
-            ("Mistake", "What such an answer says", "before", "after", "stays"),
-            [
-                (m.name, f"{m.item}: {m.thinks}", m.before, m.after, m.both)
-                for m in compared.misconceptions()
-            ],
-        ),
-        "<h2>Items</h2>",
-        table_of(
-            ("Item", "Lesson", "right before", "after"),
-            [
-                (i.feature, i.lesson, before, after)
-                for i, before, after in compared.items()
-            ],
-        ),
-        "<h2>People</h2>",
-        table_of(
-            ("Code", "Forms", f"right of {compared.count} before", "after"),
-            [
-                (b.code, f"{b.form}, {a.form}", len(b.right), len(a.right))
-                for b, a in compared.pairs
-            ],
-        ),
-    ]
-    return pages.page("Concept test: before and after", "\n".join(body))
-
-
-def table_of(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table; a column of numbers stands on the right."""
-    numbers = [
-        all([isinstance(row[n], int) for row in rows]) for n in range(len(heads))
-    ]
-    kinds = ["number" if each and rows else "" for each in numbers]
-
-    def line(cells: Sequence[object], tag: str) -> str:
-        made = [
-            f"<{tag} class='{kind}'>{pages.text(cell)}</{tag}>"
-            for cell, kind in zip(cells, kinds, strict=True)
-        ]
-        return f"<tr>{''.join(made)}</tr>"
-
-    body = "".join([line(row, "td") for row in rows])
-    return f"<table><thead>{line(heads, 'th')}</thead><tbody>{body}</tbody></table>"
+    return pages.page(
+        "concepts.html",
+        "Concept test: before and after",
+        summary=compared.summary(),
+        remarks=compared.remarks(),
+        count=compared.count,
+        misconceptions=[
+            (m.name, f"{m.item}: {m.thinks}", m.before, m.after, m.both)
+            for m in compared.misconceptions()
+        ],
+        items=[(i.feature, i.lesson, b, a) for i, b, a in compared.items()],
+        people=[
+            (b.code, f"{b.form}, {a.form}", len(b.right), len(a.right))
+            for b, a in compared.pairs
+        ],
+    )
 
 
 def parser() -> argparse.ArgumentParser:

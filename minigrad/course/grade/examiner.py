@@ -90,7 +90,8 @@ class Result:
     ``rows`` is the message, a label and a text each. Two are for the instructor:
     ``trouble`` says that the file could not be read, or that the judge could not cope
     with what was reported; ``flags`` are names in it that no answer needs. ``seconds``
-    is how long it took, without the time in which others were judged.
+    is how long it took, without the time in which others were judged. ``judged_by`` is
+    the stamp of the judge and the exercise (stamps.py).
     """
 
     student: str
@@ -107,6 +108,7 @@ class Result:
     trouble: str = ""
     seconds: float = 0.0
     flags: tuple[str, ...] = ()
+    judged_by: str = ""
 
 
 class _Stopped(Exception):

@@ -1,4 +1,8 @@
-"""Pages for people: one for each student, and one on the whole class."""
+"""Pages for people: one for each student, and one on the whole class.
+
+The markup is in ``templates``, for jinja2, which comes with Jupyter and escapes every
+text that is put into it.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,17 @@ import hashlib
 import re
 import statistics
 from collections import Counter
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
 
 from minigrad.course.check import verdict
 from minigrad.course.grade.examiner import BY_HAND_STATE, NOT_GRADED, Result
+from minigrad.course.grade.overrides import Override
 from minigrad.course.grade.submissions import Left, is_seen
 from minigrad.errors import count_of
 from minigrad.mistakes import TABLE
@@ -28,24 +37,10 @@ SIGNS = {
 
 MOST_MISTAKES = 15
 
+MOST_OF_ONE = 5
+"""Lines of one student on the class page: nobody fills it."""
+
 _STYLE = Path(__file__).with_name("pages.css").read_text(encoding="utf-8")
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-
-
-def page(title: str, body: str) -> str:
-    """A page on which nothing can run, whatever found its way into it."""
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{text(title)}</title><style>\n{_STYLE}</style></head>\n"
-        f"<body>\n{body}\n</body></html>\n"
-    )
-
-
-def text(value: object) -> str:
-    """A text as HTML, without the characters that turn or hide what follows."""
-    return escape(visible(str(value)), quote=True)
 
 
 def visible(said: str) -> str:
@@ -55,6 +50,25 @@ def visible(said: str) -> str:
     'a�b'
     """
     return "".join([c if is_seen(c) or c == "\n" else "�" for c in said])
+
+
+def _shown(value: Any) -> Any:
+    """What a template writes: text without characters that turn or hide the rest."""
+    return value if isinstance(value, Markup) else visible(str(value))
+
+
+_TEMPLATES = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
+    autoescape=True,
+    undefined=jinja2.StrictUndefined,
+    finalize=_shown,
+)
+
+
+def page(template: str, title: str, **texts: Any) -> str:
+    """A page on which nothing can run, whatever found its way into it."""
+    style = Markup(_STYLE)
+    return _TEMPLATES.get_template(template).render(title=title, style=style, **texts)
 
 
 def file_of(student: str) -> str:
@@ -69,69 +83,93 @@ def file_of(student: str) -> str:
 
 
 def of_student(
-    student: str, results: Sequence[Result], left: Sequence[Left] = ()
+    student: str,
+    results: Sequence[Result],
+    left: Sequence[Left] = (),
+    overrides: Mapping[str, Override] = MappingProxyType({}),
+    late: bool = False,
 ) -> str:
     """All exercises of one student: outcome, points, and what to try next."""
-    files = text("; ".join(sorted({r.file for r in results})) or "nothing")
-    rows = "".join(f"<dt>{text(f)}</dt><dd>{text(why)}</dd>" for _, f, why in left)
-    body = [
-        f"<h1><bdi>{text(student)}</bdi></h1>",
-        f"<p>{_points_of(results)}.</p>",
-        *[_section(result) for result in results],
-        f"<section><h2>Not graded</h2><dl>{rows}</dl></section>" if rows else "",
-        f'<p class="soft">Graded: {files}. Of several answers to an exercise the best'
-        " one counts; more than five different files for it are not graded.</p>",
+    on_all = overrides.get("", Override()).comment
+    shown = {result.exercise for result in results}
+    comments = [
+        f"{exercise}: {one.comment}"
+        for exercise, one in sorted(overrides.items())
+        if exercise and exercise not in shown
     ]
-    return page(f"{student}: results", "\n".join(body))
-
-
-def _section(result: Result) -> str:
-    note = f"<p>{text(result.note)}</p>" if result.note else ""
-    rows = "".join(
-        f"<dt>{text(label)}</dt><dd>{verdict.with_code(visible(said))}</dd>"
-        for label, said in result.rows
-    )
-    return (
-        f'<section class="{_class(result.state)}"><h2>'
-        f"{SIGNS.get(result.state, '')} {text(result.heading)}: "
-        f"{text(result.state)}, {_points_of([result])}</h2>"
-        + note
-        + (f"<dl>{rows}</dl>" if rows else "")
-        + "</section>"
+    return page(
+        "student.html",
+        f"{student}: results",
+        student=student,
+        points=_points_of(results),
+        late=late,
+        comments=[on_all, *comments] if on_all else comments,
+        sections=[_section(r, overrides.get(r.exercise)) for r in results],
+        left=left,
+        files="; ".join(sorted({r.file for r in results if r.file})),
     )
 
 
-def of_class(results: Sequence[Result], left: Sequence[Left] = ()) -> str:
-    """The outcomes of each exercise, the most frequent mistakes, and the points."""
+def _section(result: Result, override: Override | None) -> dict[str, Any]:
+    rows = [
+        (label, Markup(verdict.with_code(visible(said)))) for label, said in result.rows
+    ]
+    changed = ""
+    if override:
+        changed = f"Your instructor: {override.comment}" if override.comment else ""
+        if override.points is not None:
+            changed = f"{changed or 'Your instructor'} (points changed)"
+    return {
+        "kind": _class(result.state),
+        "sign": SIGNS.get(result.state, ""),
+        "title": f"{result.heading}: {result.state}, {_points_of([result])}",
+        "changed": changed,
+        "note": result.note,
+        "rows": rows,
+    }
+
+
+def of_class(
+    results: Sequence[Result],
+    left: Sequence[Left] = (),
+    notes: Sequence[str] = (),
+    marks: Mapping[str, str] = MappingProxyType({}),
+    absent: Sequence[str] = (),
+) -> str:
+    """The outcomes of each exercise, the most frequent mistakes, and the points.
+
+    ``marks`` are a word or two beside a student (late, changed points), ``absent``
+    those who handed in nothing.
+    """
     students = sorted({r.student for r in results}, key=lambda s: (s.casefold(), s))
-    body = [
-        "<h1>The class</h1>",
-        f"<p>{count_of(len(students), 'student')},"
-        f" {count_of(len({r.exercise for r in results}), 'exercise')}.</p>",
-        _for_a_person(results, left),
-        "<h2>Outcomes</h2>",
-        _outcomes(results, len(students)),
-        "<h2>The most frequent mistakes</h2>",
-        _mistakes(results),
-        "<h2>Points</h2>",
-        _points_of_all(results, students),
-    ]
-    return page("The class", "\n".join(body))
+    exercises = count_of(len({r.exercise for r in results}), "exercise")
+    size = f"{count_of(len(students), 'student')}, {exercises}"
+    if absent:
+        size += f"; {len(absent)} more handed in nothing"
+    return page(
+        "class.html",
+        "The class",
+        size=size,
+        notes=notes,
+        for_a_person=_for_a_person(results, left),
+        outcomes=_outcomes(results, len(students)),
+        mistakes=_mistakes(results),
+        points=_points_of_all(results, students, marks, absent),
+    )
 
 
-def _outcomes(results: Sequence[Result], students: int) -> str:
+def _outcomes(results: Sequence[Result], students: int) -> dict[str, Any] | None:
     if not results:
-        return "<p>Nothing is graded yet.</p>"
+        return None
     there = {r.state for r in results}
     states = [state for state in SIGNS if state in there]
     rows, solved = [], []
-    for exercise in _in_order({r.exercise for r in results}):
+    for exercise in in_order({r.exercise for r in results}):
         of_it = [r for r in results if r.exercise == exercise]
         heading, count = of_it[0].heading, Counter(r.state for r in of_it)
         solved.append((count[verdict.SOLVED], heading))
-        parts = [(s, count[s] / students, f"{count[s]} {s}") for s in states]
-        cells = [_figure(str(count[s]), SIGNS[s]) for s in states]
-        rows.append(_row(text(heading), _bar(parts), *cells))
+        parts = [(_class(s), count[s] / students, f"{count[s]} {s}") for s in states]
+        rows.append((heading, parts, [(SIGNS[s], count[s]) for s in states]))
     all_solved = sum(number for number, _ in solved)
     share = 100 * all_solved / len(results)
     fewest, heading = min(solved, key=lambda pair: pair[0])
@@ -140,64 +178,70 @@ def _outcomes(results: Sequence[Result], students: int) -> str:
         f" Fewest in {heading}: {fewest} of {students}. A bar is as long as the class:"
         " where it ends early, the others handed nothing in."
     )
-    key = "".join(f'<li><i class="{_class(s)}"></i>{SIGNS[s]} {s}</li>' for s in states)
-    heads = [f"{SIGNS[s]} {s}" for s in states]
-    return _said(said) + f'<ul class="key">{key}</ul>' + _table("Exercise", heads, rows)
+    return {
+        "said": said,
+        "states": [(_class(s), SIGNS[s], s) for s in states],
+        "heads": [f"{SIGNS[s]} {s}" for s in states],
+        "rows": rows,
+    }
 
 
-def _mistakes(results: Sequence[Result]) -> str:
+def _mistakes(results: Sequence[Result]) -> dict[str, Any]:
     count = Counter(name for r in results for name in set(r.mistakes))
     if not count:
-        return _said("No answer shows a mistake that has a name.")
-    in_order = sorted(count.items(), key=lambda pair: (-pair[1], pair[0]))
+        return {"said": "No answer shows a mistake that has a name.", "rows": []}
+    most_often = sorted(count.items(), key=lambda pair: (-pair[1], pair[0]))
+    first, most = most_often[0]
     rows = []
-    for name, times in in_order[:MOST_MISTAKES]:
-        places = _in_order({r.exercise for r in results if name in r.mistakes})
-        where = f'<span class="soft">in {text(", ".join(places))}</span>'
-        parts = [(verdict.WRONG, times / in_order[0][1], f"{times} of them")]
-        rows.append(
-            _row(
-                f"{text(_name_of(name))} {where}",
-                _bar(parts),
-                _figure(str(times), after="answers" if times > 1 else "answer"),
-            )
-        )
+    for name, times in most_often[:MOST_MISTAKES]:
+        places = in_order({r.exercise for r in results if name in r.mistakes})
+        part = _class(verdict.WRONG), times / most, f"{times} of them"
+        rows.append((_name_of(name), ", ".join(places), [part], times))
     named = sum(bool(r.mistakes) for r in results)
-    first, times = in_order[0]
     said = (
         f"{count_of(named, 'answer')} with a mistake that has a name. Most often, in"
-        f" {times}: {_name_of(first)}. Where the numbers fit two stories, an answer"
+        f" {most}: {_name_of(first)}. Where the numbers fit two stories, an answer"
         " counts for both."
     )
-    return _said(said) + _table("Mistake", ["answers"], rows)
+    return {"said": said, "rows": rows}
 
 
 def _name_of(mistake: str) -> str:
     return f"{mistake} {TABLE[mistake].name}" if mistake in TABLE else mistake
 
 
-def _points_of_all(results: Sequence[Result], students: Sequence[str]) -> str:
+def _points_of_all(
+    results: Sequence[Result],
+    students: Sequence[str],
+    marks: Mapping[str, str],
+    absent: Sequence[str],
+) -> dict[str, Any] | None:
     if not results:
-        return ""
+        return None
     # What an exercise is worth may have changed since the first was graded.
     whole = sum({r.exercise: r.of for r in results}.values()) or 1
-    rows, sums = [], []
+    rows: list[tuple[object, ...]] = []
+    sums = []
     for student in students:
-        own = [r for r in results if r.student == student]
-        points = sum(r.points for r in own)
+        points = sum(r.points for r in results if r.student == student)
         sums.append(points)
-        parts = [(verdict.SOLVED, points / whole, f"{number(points)} points")]
-        link = f'<a href="students/{file_of(student)}"><bdi>{text(student)}</bdi></a>'
-        rows.append(_row(link, _bar(parts), _figure(_points(points, whole))))
+        part = _class(verdict.SOLVED), points / whole, f"{number(points)} points"
+        said = _points(points, whole)
+        rows.append((file_of(student), student, marks.get(student, ""), [part], said))
+    for student in absent:
+        rows.append(("", student, "handed in nothing", [], _points(0, whole)))
     said = (
-        f"Half of the class has {number(statistics.median(sums))} points or more; the"
-        f" fewest are {number(min(sums))}, the most {number(max(sums))}. A full bar is"
-        f" {whole} points: every exercise that anybody handed in."
+        f"Half of those who handed something in have {number(statistics.median(sums))}"
+        f" points or more; the fewest are {number(min(sums))}, the most"
+        f" {number(max(sums))}. A full bar is {whole} points: every exercise that"
+        " anybody handed in."
     )
-    return _said(said) + _table("Student", [""], rows)
+    return {"said": said, "rows": rows}
 
 
-def _for_a_person(results: Sequence[Result], left: Sequence[Left]) -> str:
+def _for_a_person(
+    results: Sequence[Result], left: Sequence[Left]
+) -> list[tuple[str, str, str, str]]:
     """What no program can say the last word on."""
     found: dict[Left, list[str]] = {each: [] for each in left}
     for result in results:
@@ -206,60 +250,17 @@ def _for_a_person(results: Sequence[Result], left: Sequence[Left]) -> str:
         for why in filter(None, (result.trouble or note, named)):
             key = result.student, result.file, why
             found.setdefault(key, []).append(result.exercise)
-    if not found:
-        return ""
-    rows = "".join(
-        f'<tr><th scope="row"><bdi>{text(student)}</bdi></th>'
-        f'<td class="file">{text(file)}</td>'
-        f"<td>{text(', '.join(exercises))}</td><td>{text(why)}</td></tr>"
-        for (student, file, why), exercises in found.items()
-    )
-    heads = "".join(
-        f'<th scope="col">{each}</th>'
-        for each in ("Student", "File", "Exercises", "Why")
-    )
-    return (
-        "<h2>To be looked at by a person</h2><table><thead>"
-        f"<tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-    )
-
-
-def _table(first: str, others: Sequence[str], rows: Sequence[str]) -> str:
-    heads = "".join(f'<th class="number" scope="col">{each}</th>' for each in others)
-    return (
-        f'<table><thead><tr><th scope="col">{first}</th><td></td>{heads}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table>"
-    )
-
-
-def _row(name: str, *cells: str) -> str:
-    return f'<tr><th scope="row">{name}</th>{"".join(cells)}</tr>\n'
-
-
-def _bar(parts: Sequence[tuple[str, float, str]]) -> str:
-    """A bar with a piece for each state: its share of the whole, and what it says."""
-    shown = [part for part in parts if part[1]]
-    pieces = "".join(
-        f'<span class="{_class(state)}" style="width: {100 * share:.2f}%"'
-        f' title="{text(said)}"></span>'
-        for state, share, said in shown
-    )
-    label = text(", ".join(said for _, _, said in shown) or "none")
-    return (
-        f'<td class="plot"><div class="bar" role="img" aria-label="{label}">'
-        f"{pieces}</div></td>"
-    )
-
-
-def _figure(said: str, sign: str = "", after: str = "") -> str:
-    """A figure; on a narrow page, where no heading is, with a sign or a word."""
-    before = f'<span class="narrow">{sign} </span>' if sign else ""
-    behind = f'<span class="narrow"> {after}</span>' if after else ""
-    return f'<td class="number">{before}{said}{behind}</td>'
-
-
-def _said(sentence: str) -> str:
-    return f"<p>{text(sentence)}</p>"
+    of_one: dict[str, list[tuple[str, str, str, str]]] = {}
+    for (student, file, why), exercises in found.items():
+        line = student, file, ", ".join(exercises), why
+        of_one.setdefault(student, []).append(line)
+    lines = []
+    for student, own in of_one.items():
+        lines += own[:MOST_OF_ONE]
+        if len(own) > MOST_OF_ONE:
+            why = f"And {len(own) - MOST_OF_ONE} more; their own page has all."
+            lines.append((student, "", "", why))
+    return lines
 
 
 def _points_of(results: Sequence[Result]) -> str:
@@ -270,7 +271,8 @@ def _points(points: float, whole: int) -> str:
     return f"{number(points)} of {count_of(whole, 'point')}"
 
 
-def _in_order(exercises: set[str]) -> list[str]:
+def in_order(exercises: set[str]) -> list[str]:
+    """Exercises as the course has them, the gym's last."""
     return sorted(exercises, key=lambda e: (e.startswith("gym."), e))
 
 

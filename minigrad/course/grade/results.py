@@ -12,12 +12,14 @@ import os
 import re
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from minigrad import errors
 from minigrad.course.check import NOT_TRIED
+from minigrad.course.grade import stamps
 from minigrad.course.grade.examiner import NOT_GRADED, Result
 from minigrad.course.grade.submissions import Left, is_seen
 
@@ -118,16 +120,30 @@ def ledger_name(shard: tuple[int, int] | None) -> str:
 def read(folder: Path) -> Iterator[Result]:
     """Every result in all files of a folder, each key once.
 
-    What could not be graded at first counts as it was graded later.
+    What could not be graded at first counts as it was graded later, and what an
+    earlier judge graded as a later one did.
     """
     found: dict[Key, Result] = {}
     for path in sorted(folder.glob("results*.jsonl")):
         with path.open("rb") as file:
             for result in filter(None, map(_result_of, file)):
                 before = found.get(key_of(result))
-                if before is None or before.state == NOT_GRADED != result.state:
+                if before is None or replaces(result, before):
                     found[key_of(result)] = result
     yield from found.values()
+
+
+def replaces(result: Result, before: Result) -> bool:
+    """Whether this counts in place of an earlier line on the same answer."""
+    if before.state == NOT_GRADED != result.state:
+        return True
+    again = result.judged_by != before.judged_by
+    return again and before.judged_by != stamps.of(before.exercise)
+
+
+def is_old(result: Result) -> bool:
+    """Whether the judge, or the exercise, has changed since."""
+    return result.judged_by != stamps.of(result.exercise)
 
 
 def key_of(result: Result) -> Key:
@@ -174,20 +190,29 @@ COLUMNS = (
 )
 
 
-def table(results: Iterable[Result], left: Iterable[Left] = ()) -> str:
+def table(
+    results: Iterable[Result],
+    left: Iterable[Left] = (),
+    comments: Mapping[tuple[str, str], str] = MappingProxyType({}),
+) -> str:
     """The results as CSV (RFC 4180), every text in it on one line and no formula.
 
     ``left`` are files that nothing could be graded of: a row each, without an exercise.
+    ``comments`` are an instructor's, by student and exercise; without any there is no
+    column for them.
     """
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow(COLUMNS)
+    columns = [*COLUMNS, "comment"] if comments else COLUMNS
+    writer.writerow(columns)
     for result in results:
         fields = dataclasses.asdict(result)
         fields |= {name: " ".join(fields[name]) for name in _LISTS}
-        writer.writerow([cell(fields[name]) for name in COLUMNS])
+        fields["comment"] = comments.get((result.student, result.exercise), "")
+        writer.writerow([cell(fields[name]) for name in columns])
     for student, file, why in left:
         row = [student, "", NOT_GRADED, 0.0, 0, "", "", file, "", why]
+        row += [""] * (len(columns) - len(row))
         writer.writerow(list(map(cell, row)))
     return text.getvalue()
 

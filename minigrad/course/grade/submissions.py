@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import io
 import json
@@ -32,7 +33,9 @@ from minigrad.course.notebook import journal
 
 MOST_CELLS = 2000
 
-_CANVAS = re.compile(r"^(?P<who>[^_/]+)_(?:LATE_)?(?P<number>\d+)_\d+_(?P<rest>.+)$")
+_CANVAS = re.compile(
+    r"^(?P<who>[^_/]+)_(?P<late>LATE_)?(?P<number>\d+)_\d+_(?P<rest>.+)$"
+)
 """Canvas: every file of a class in one folder, the student before it."""
 
 _MOODLE = re.compile(r"^(?P<who>.+_\d+)_assignsubmission_\w+$")
@@ -94,12 +97,17 @@ class InForms:
 
 @dataclass(frozen=True)
 class Submitted:
-    """One file that was handed in, and what its student has chosen in forms."""
+    """One file that was handed in, and what its student has chosen in forms.
+
+    ``at`` is when it was written, in seconds since 1970; Canvas says ``is_late``.
+    """
 
     student: str
     file: str
     read: Read = field(repr=False, compare=False)
     in_forms: InForms = field(default_factory=InForms, repr=False, compare=False)
+    at: float = field(default=0.0, compare=False)
+    is_late: bool = field(default=False, compare=False)
 
     @property
     def is_zip(self) -> bool:
@@ -155,10 +163,12 @@ def _is_own(entry: os.DirEntry[str]) -> bool:
 
 
 def _in_folder(source: Path) -> Iterator[Submitted]:
-    paths = [
-        PurePosixPath(path.relative_to(source).as_posix()) for path in _below(source)
-    ]
-    yield from _with_progress([(path, reader(source / path)) for path in paths])
+    files = []
+    for path in _below(source):
+        place = PurePosixPath(path.relative_to(source).as_posix())
+        with contextlib.suppress(OSError):
+            files.append((place, reader(path), path.lstat().st_mtime))
+    yield from _with_progress(files)
 
 
 def _below(source: Path) -> Iterator[Path]:
@@ -177,21 +187,23 @@ def _below(source: Path) -> Iterator[Path]:
                     waiting.append(Path(entry.path))
 
 
-def _with_progress(files: list[tuple[PurePosixPath, Read]]) -> Iterator[Submitted]:
+def _with_progress(
+    files: Iterable[tuple[PurePosixPath, Read, float]],
+) -> Iterator[Submitted]:
     """The notebooks, programs and zips, each with what its student chose in forms."""
-    owned = sorted([(*owner_of(path), read) for path, read in files], key=_place)
+    owned = [
+        Submitted(*owner_of(path), read, at=at, is_late=is_marked_late(path))
+        for path, read, at in files
+    ]
+    owned.sort(key=lambda each: (each.student, each.file))
     in_forms: dict[str, InForms] = {}
-    for student, file, read in owned:
-        own = in_forms.setdefault(student, InForms())
-        if file.endswith(PROGRESS):
-            own.files.append((file, read))
-    for student, file, read in owned:
-        if not file.endswith(PROGRESS):
-            yield Submitted(student, file, read, in_forms[student])
-
-
-def _place(owned: tuple[str, str, Read]) -> tuple[str, str]:
-    return owned[:2]
+    for each in owned:
+        own = in_forms.setdefault(each.student, InForms())
+        if each.file.endswith(PROGRESS):
+            own.files.append((each.file, each.read))
+    for each in owned:
+        if not each.file.endswith(PROGRESS):
+            yield dataclasses.replace(each, in_forms=in_forms[each.student])
 
 
 def reader(path: Path) -> Read:
@@ -222,12 +234,12 @@ def _in_zip(source: Path) -> Iterator[Submitted]:
     # It stays open as long as somebody may still read from it, and no longer.
     archive = archive_at(source)
     files = [
-        (path, archives.reader(archive, entry))
+        (path, archives.reader(archive, entry), archives.time_of(entry))
         for entry in archive.infolist()
         if (path := inside(entry)) is not None
     ]
-    top = archives.wrapping([path for path, _ in files])
-    yield from _with_progress([(path.relative_to(top), r) for path, r in files])
+    top = archives.wrapping([path for path, _, _ in files])
+    yield from _with_progress([(p.relative_to(top), r, at) for p, r, at in files])
 
 
 def opened(zipped: Submitted) -> tuple[list[Submitted], list[Left]]:
@@ -258,7 +270,8 @@ def opened(zipped: Submitted) -> tuple[list[Submitted], list[Left]]:
         if path.name.endswith(PROGRESS):
             zipped.in_forms.files.append((file, read))
         else:
-            found.append(Submitted(zipped.student, file, read, zipped.in_forms))
+            # Its time is that of the zip: the ones inside are anybody's.
+            found.append(dataclasses.replace(zipped, file=file, read=read))
     if not found and not left:
         left = [(zipped.student, zipped.file, "No notebook or program is in this zip.")]
     return found, left
@@ -283,6 +296,16 @@ def owner_of(path: PurePosixPath) -> tuple[str, str]:
     match = _MOODLE.match(path.parts[0])
     student = match["who"] if match else path.parts[0]
     return student, str(PurePosixPath(*path.parts[1:]))
+
+
+def is_marked_late(path: PurePosixPath) -> bool:
+    """Whether Canvas has written into the name that it came after the due date.
+
+    >>> is_marked_late(PurePosixPath("lovelaceada_LATE_77_9031_01_x-2.ipynb"))
+    True
+    """
+    match = _CANVAS.match(path.name)
+    return len(path.parts) == 1 and match is not None and bool(match["late"])
 
 
 def spelled(name: str) -> str:
