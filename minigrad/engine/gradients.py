@@ -297,17 +297,17 @@ def roots_of(
     where: str,
 ) -> list[Root]:
     """Where the traversal starts: the node of each tensor, with its first gradient."""
+    if gradients is None and type(tensors) is Tensor and tensors._base is None:
+        # The usual thing: one number, which some node has computed.
+        node, array = tensors._grad_node, tensors.array
+        if node is not None and array.size == 1:
+            one = np.empty(array.shape, array.dtype)
+            one.fill(1)
+            return [(node, tensors.output_nr, Tensor(one))]
     outputs = outputs_of(tensors, where)
     given = gradients_of(outputs, gradients, where)
     roots = []
     for index, (output, gradient) in enumerate(zip(outputs, given, strict=True)):
-        if gradient is None and type(output) is Tensor and output.array.size == 1:
-            # The usual thing: one number, which some node has computed.
-            node, array = output._grad_node, output.array
-            if node is not None and output._base is None:
-                one = Tensor(np.ones(array.shape, array.dtype))
-                roots.append((node, output.output_nr, one))
-                continue
         first = first_gradient(info_of(output), gradient, index, where)
         place = place_of(output)
         if place is None:

@@ -91,11 +91,16 @@ class Expand(Builtin):
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        return SumTo.of(grad, ctx.shape), None
+        return sum_to(grad, ctx.shape), None
 
 
-def sum_to(array: Array, shape: tuple[int, ...]) -> Array:
-    """``array`` summed over the dimensions in which ``shape`` is shorter."""
+def sum_to(array: Any, shape: tuple[int, ...]) -> Any:
+    """``array`` summed over the dimensions in which ``shape`` is shorter.
+
+    It may be a Tensor: then the sum is recorded.
+    """
+    if isinstance(array, Tensor):
+        return SumTo.apply(array, shape)
     new = array.ndim - len(shape)
     if new:
         array = np.add.reduce(array, axis=tuple(range(new)))
@@ -301,5 +306,5 @@ def cannot_expand(shape: tuple[int, ...], target: list[int]) -> str:
     )
 
 
-Tensor._sum_to = staticmethod(SumTo.of)
+Tensor._sum_to = staticmethod(sum_to)
 Tensor._to_dtype = staticmethod(ToCopy.of)

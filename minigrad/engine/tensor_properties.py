@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
@@ -81,10 +82,7 @@ class TensorProperties:
         """Where the elements lie: always the processor's memory."""
         return CPU
 
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return self.array.ndim
+    ndim = property(operator.attrgetter("array.ndim"), doc="The number of dimensions.")
 
     def dim(self) -> int:
         """The number of dimensions."""

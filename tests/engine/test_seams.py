@@ -28,7 +28,7 @@ READERS = {
     "engine/core/function.py": {"Function.apply"},
     "engine/core/node.py": {
         "AccumulateGrad.__init__",
-        "AccumulateGrad._accumulate",
+        "AccumulateGrad._run_backward",
         "first_grad",
     },
     "engine/fast_path.py": {
