@@ -28,9 +28,7 @@ IGNORED = -100
 """The class that torch leaves out of the mean unless another is named."""
 
 
-def in_rows(
-    input: Array, target: Array, weight: Array | None
-) -> tuple[Array, Array]:
+def in_rows(input: Array, target: Array, weight: Array | None) -> tuple[Array, Array]:
     """Scores as a table with a row for each class to be found; and those classes.
 
     Raises: OperandError, ShapeError.

@@ -8,22 +8,24 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from heapq import heappop, heappush
 from operator import itemgetter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from minigrad.engine.core.hook_calls import run_after, run_before, run_captured
 from minigrad.engine.core.node import NOT_A_TENSOR, _FunctionBase
 from minigrad.engine.core.saved import FREED
-from minigrad.engine.core.saved_hooks import HooksInForce
 from minigrad.engine.core.tensor import Gradient, Tensor
-from minigrad.engine.core.validate import no_backward_runs, sums_to, wrong_shape
+from minigrad.engine.core.validate import sums_to, wrong_shape
 from minigrad.engine.errstate import NUMPY_WARNINGS, SILENCE
 from minigrad.engine.fresh_thread import run_in_fresh_thread
-from minigrad.engine.grad_mode import _Mode, _this_thread, running_task
+from minigrad.engine.grad_mode import _Mode, _this_thread
 from minigrad.engine.observe import notify
+
+if TYPE_CHECKING:
+    from minigrad.engine.saved_hooks import HooksInForce
 
 Root = tuple[_FunctionBase, int, Tensor]
 
-Modes = tuple[bool, bool, float, HooksInForce | None, str | None]
+Modes: TypeAlias = "tuple[bool, bool, float, HooksInForce | None, str | None]"
 
 first: Any = itemgetter(0)
 
@@ -366,14 +368,3 @@ def modes_of(mode: _Mode) -> Modes:
         mode.saved_tensors_hooks,
         mode.saved_tensors_hooks_refused,
     )
-
-
-def queue_callback(callback: Callable[[], object]) -> None:
-    """Call ``callback`` once when the backward that runs now has ended well.
-
-    Raises: GraphError outside of a backward.
-    """
-    task = running_task()
-    if task is None:
-        raise no_backward_runs()
-    task.callbacks.append(callback)
