@@ -63,7 +63,7 @@ class GraphTask:
         self.ready: list[tuple[int, int, _FunctionBase]] = []
         self.arrival = itertools.count()  # decides between equal sequence numbers
         self.dependencies = count_dependencies(list(map(first, roots)))
-        self.captured: dict[tuple[_FunctionBase, int], Any] = {}
+        self.captured: dict[tuple[_FunctionBase, int], Gradient | None] = {}
         self.hooks_to_run: list[tuple[int, int, _FunctionBase]] = []
         self.received: list[Gradient | None] = []  # by the node that has hooks
         self.running: _FunctionBase | None = None
@@ -179,7 +179,7 @@ class GraphTask:
             return run_after(self, node, unfitted, gradients)
         return gradients
 
-    def _notify_sent(self, node: _FunctionBase, slot: int, *sent: Any) -> None:
+    def _notify_sent(self, node: _FunctionBase, slot: int, *sent: object) -> None:
         notify("gradient_sent", self, node, slot, *sent)
 
     def _notify_released(self, node: _FunctionBase) -> None:
@@ -198,7 +198,7 @@ class GraphTask:
         else:
             heappush(self.hooks_to_run, place)
 
-    def _capture(self, node: _FunctionBase, gradients: list[Any]) -> None:
+    def _capture(self, node: _FunctionBase, gradients: list[Gradient | None]) -> None:
         """Keep what was asked for of the gradients of a node's outputs."""
         if node not in self.target_nodes:
             return

@@ -314,7 +314,7 @@ def edge_of(tensor: Tensor) -> Edge:
 
 
 def collect_edges(
-    inputs: tuple[Any, ...],
+    inputs: tuple[object, ...],
 ) -> tuple[tuple[bool, ...], tuple[Edge, ...]]:
     """For each argument: does it require grad, and where would its gradient go?
 

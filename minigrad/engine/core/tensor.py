@@ -99,7 +99,7 @@ class Tensor(TensorMethods, TensorConversions, TensorGrad, TensorHooks):
     # NumPy leaves `array * tensor` to Tensor.__rmul__ instead of looping over it.
     __array_ufunc__ = None
 
-    def __init__(self, array: Any, requires_grad: bool = False) -> None:
+    def __init__(self, array: object, requires_grad: bool = False) -> None:
         self.array = array if type(array) is ndarray else array_of(array)
         self._requires_grad = requires_grad
         self._grad_node = None
@@ -257,7 +257,7 @@ def unpickled(array: Array, requires_grad: bool) -> Tensor:
     return Tensor(array, requires_grad)
 
 
-def array_of(values: Any) -> Array:
+def array_of(values: object) -> Array:
     """The array of a NumPy number, or of a list, which becomes floating point.
 
     Raises: ArgumentTypeError for a whole number: torch's is a length, not a value.
