@@ -7,10 +7,9 @@ from collections.abc import Generator
 from types import TracebackType
 
 from minigrad import errors
-from minigrad.engine.core.saved_hooks import HooksInForce, PackHook, UnpackHook
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.core.validate import check_hooks
 from minigrad.engine.grad_mode import _this_thread
+from minigrad.engine.saved_hooks import HooksInForce, PackHook, UnpackHook, check_hooks
 
 
 class saved_tensors_hooks:

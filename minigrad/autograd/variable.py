@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad import errors
-from minigrad.engine.core.backward import queue_callback
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.creation import tensor
+from minigrad.engine.gradients import queue_callback
 
 __all__ = ["Variable"]
 

@@ -9,15 +9,18 @@ from __future__ import annotations
 import gc
 import importlib
 import tracemalloc
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import minigrad
 from minigrad.bench.harness import Program, interleaved
+from minigrad.bench.reasons import profiled
 from minigrad.bench.rows import (
     QUICKLY,
     SECONDS,
@@ -26,6 +29,7 @@ from minigrad.bench.rows import (
     Row,
     Task,
     Timed,
+    explained,
     ratio_row,
 )
 from minigrad.bench.unheard import heard_and_unheard
@@ -194,6 +198,7 @@ def double_backward(torch: Any, length: int = 50, custom: bool = False) -> Progr
 def memory_row(name: str, quick: bool, length: int = 20_000) -> Iterator[Row]:
     """The bytes that Python counts for a product, with its output of size 1."""
     x = leaves(minigrad, 1)[0]
+    _ = x * x  # loads the modules of a product, which are not the node's
     gc.collect()
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
@@ -201,8 +206,19 @@ def memory_row(name: str, quick: bool, length: int = 20_000) -> Iterator[Row]:
     for _ in range(length):
         y = y * x
     after, _ = tracemalloc.get_traced_memory()
+    row = Row(name, round((after - before) / length), goal=520, unit="B")
+    row = explained(row, lambda: most_memory(length))
     tracemalloc.stop()
-    yield Row(name, round((after - before) / length), goal=520, unit="B")
+    yield row
+
+
+def most_memory(length: int) -> str:
+    """The lines that have taken most of the memory that is traced, for each node."""
+    lines = tracemalloc.take_snapshot().statistics("lineno")
+    most = [(one.size / length, one.traceback[0]) for one in lines[:5]]
+    return ", ".join(
+        [f"{Path(at.filename).name}:{at.lineno} {size:.0f} B" for size, at in most]
+    )
 
 
 def listening_row(name: str, quick: bool) -> Iterator[Row]:
@@ -211,7 +227,8 @@ def listening_row(name: str, quick: bool) -> Iterator[Row]:
     sides = dict(zip(("heard", "unheard"), programs, strict=True))
     found = interleaved(sides, LENGTH, 3 * (QUICKLY if quick else SECONDS))
     row = ratio_row(name, found["heard"], found["unheard"], "no seams")
-    yield replace(row, goal=1.02)
+    row = replace(row, goal=1.02)
+    yield explained(row, lambda: f"profiled: {profiled(programs[0])}")
 
 
 def long_chain_rows(name: str, quick: bool, length: int = 1_000_000) -> Iterator[Row]:
@@ -228,7 +245,26 @@ def long_chain_rows(name: str, quick: bool, length: int = 1_000_000) -> Iterator
     gc.collect()
     sides["minigrad"]()
     left, name = gc.collect(), "engine: a million nodes: left for the collector"
-    yield Row(name, left, goal=0, unit="objects")
+    row = Row(name, left, goal=0, unit="objects")
+    yield explained(row, lambda: kinds_left(sides["minigrad"]))
+
+
+def kinds_left(program: Program) -> str:
+    """What a run leaves for the collector, by kind.
+
+    >>> kinds_left(lambda: (own := []).append(own))
+    'list 1'
+    """
+    gc.collect()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        program()
+        gc.collect()
+        kinds = Counter([type(one).__name__ for one in gc.garbage])
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+    return ", ".join([f"{kind} {number}" for kind, number in kinds.most_common(5)])
 
 
 def engine_tasks() -> list[Task]:

@@ -11,7 +11,7 @@ import numpy as np
 
 import minigrad
 from minigrad.bench.harness import Program, Ratio, agree
-from minigrad.bench.rows import Other, Peer, Row, Task, Timed
+from minigrad.bench.rows import Other, Peer, Row, Task, Timed, explained
 from minigrad.kernels._jit import in_numpy
 
 Size = tuple[int, ...]
@@ -169,28 +169,31 @@ def zeros(tensor: Any) -> float:
 
 
 def counted_rows(
-    task: Timed, found: list[float], name: str, quick: bool
+    task: Timed, found: dict[str, float], name: str, quick: bool
 ) -> Iterator[Row]:
     """The rows of a task; its ratio to torch counts in the mean."""
     for row in task.rows(quick):
         if row.ratio is not None and row.against == "torch":
-            found.append(row.ratio.median)
+            found[row.name] = row.ratio.median
         yield row
 
 
-def mean_row(found: list[float], name: str, quick: bool) -> Iterator[Row]:
+def mean_row(found: dict[str, float], name: str, quick: bool) -> Iterator[Row]:
     """The geometric mean of the ratios that were found; the least and the most."""
-    ratio = None
+    ratio, each = None, found.values()
     if found:
-        ratio = Ratio(statistics.geometric_mean(found), min(found), max(found))
+        ratio = Ratio(statistics.geometric_mean(each), min(each), max(each))
     note = f"of {len(found)} layers"
-    yield Row(name, None, None, "torch", ratio, goal=0.7, stretch=0.5, note=note)
+    row = Row(name, None, None, "torch", ratio, goal=0.7, stretch=0.5, note=note)
+    slowest = sorted(found, key=found.__getitem__, reverse=True)[:5]
+    said = [f"{one.removeprefix('layer: ')} {found[one]:.2f}" for one in slowest]
+    yield explained(row, lambda: f"{note}; the slowest: {', '.join(said)}")
 
 
 def layer_tasks() -> list[Task]:
     """Each layer small and large, and the mean of the ratios to torch."""
     tasks: list[Task] = []
-    found: list[float] = []
+    found: dict[str, float] = {}
     for layer in LAYERS:
         for size, goal in zip((layer.small, layer.large), layer.goals, strict=True):
             peers = [Peer("torch", goal)]

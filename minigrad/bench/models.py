@@ -16,8 +16,8 @@ import numpy as np
 
 import minigrad
 from minigrad.bench.harness import Program, agree
-from minigrad.bench.reasons import python_calls
-from minigrad.bench.rows import Other, Peer, Row, Task, Timed
+from minigrad.bench.reasons import called_most, python_calls
+from minigrad.bench.rows import Other, Peer, Row, Task, Timed, explained
 
 BEFORE = 100
 """So many steps are made before the losses of both sides are compared."""
@@ -259,7 +259,8 @@ def calls_row(name: str, quick: bool) -> Iterator[Row]:
     """How many functions written in Python a step runs: it can be counted anywhere."""
     step = step_of(models()[0], minigrad)
     step()
-    yield Row(name, python_calls(step), goal=300, unit="functions")
+    row = Row(name, python_calls(step), goal=300, unit="functions")
+    yield explained(row, lambda: f"called most: {called_most(step)}")
 
 
 def model_tasks() -> list[Task]:

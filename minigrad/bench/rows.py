@@ -120,6 +120,17 @@ def ratio_row(name: str, ours: Measured, theirs: Measured, against: str) -> Row:
     return Row(name, ours.median, theirs.median, against, ours.ratio_to(theirs))
 
 
+def explained(row: Row, reason: Callable[[], str]) -> Row:
+    """The row; if it misses its goal, with what bounds it in place of its note.
+
+    >>> explained(Row("a node", 521, goal=520), lambda: "its edges").note
+    'its edges'
+    >>> explained(Row("a node", 520, goal=520), lambda: "its edges").note
+    ''
+    """
+    return replace(row, note=reason()) if row.verdict == "missed" else row
+
+
 def compared(
     name: str,
     ours: Program,
@@ -213,8 +224,7 @@ class Timed:
             case = self.name, ours, theirs, peer.goal, peer.name, self.units
             row = compared(*case, seconds, self.same)
         row = replace(row, goal=peer.goal, stretch=peer.stretch, note=note or row.note)
-        missed = row.verdict == "missed"
-        return replace(row, note=self.bound(row, ours)) if missed else row
+        return explained(row, lambda: self.bound(row, ours))
 
     def bound(self, row: Row, ours: Program) -> str:
         """How many Python functions run, for how many the goal has room, and which."""

@@ -8,11 +8,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import minigrad
 from minigrad.bench.reasons import with_unit
-from minigrad.bench.rows import Other, Peer, Row, Task
+from minigrad.bench.rows import Other, Peer, Row, Task, explained
 
 NOT_LOADED = "numba", "graphviz", "matplotlib", "ipywidgets"
 """What ``import minigrad`` leaves alone."""
@@ -87,7 +88,17 @@ def first_call_rows(name: str, quick: bool) -> Iterator[Row]:
             printed = printed_by(FIRST_CALLS, NUMBA_CACHE_DIR=folder).split()
             each = zip(("first", "next"), map(float, printed), goals, strict=True)
             for which, took, goal in each:
-                yield Row(f"{name}, {which}, {kind}", took, goal=goal)
+                row = Row(f"{name}, {which}, {kind}", took, goal=goal)
+                yield explained(row, partial(reason_of_first_call, which, kind))
+
+
+def reason_of_first_call(which: str, kind: str) -> str:
+    """What a kernel waits for when a process calls it for the first time."""
+    loop = "compiles the loop" if kind == "cold" else "reads the compiled loop"
+    if which == "next":
+        return f"Numba {loop}"
+    times, _ = import_times(["numba"], 1)
+    return f"importing Numba takes {with_unit(*times['numba'])}, then it {loop}"
 
 
 def start_tasks() -> list[Task]:

@@ -1,6 +1,6 @@
 """Tensors, the graph, and the functions that run it forwards and backwards."""
 
 # These attach methods to Tensor that need more than a tensor.
-from minigrad.engine import gradients, views
+from minigrad.engine import detached, gradients, views
 
-__all__ = ["gradients", "views"]
+__all__ = ["detached", "gradients", "views"]

@@ -119,8 +119,9 @@ class Builtin(Function):
     elementwise: ClassVar[bool] = False
     """Whether each element of the output comes from one element of each operand."""
 
-    ufunc: ClassVar[np.ufunc | None] = None
-    """NumPy's function that forward comes to, for operands of one floating dtype."""
+    ufunc: ClassVar[Callable[..., Any] | None] = None
+    """NumPy's function, or the kernel, that forward comes to for operands of one
+    floating dtype."""
 
     in_rows: ClassVar[bool] = False
     """Whether the output lies row after row in memory, however the inputs lie."""
@@ -221,12 +222,17 @@ class Builtin(Function):
     ) -> tuple[list[Any], list[bool]]:
         """The outputs, and which of them a gradient can reach."""
         outputs = list(result) if type(result) is tuple else [result]
-        return outputs, [output.array.dtype.kind in "fc" for output in outputs]
+        differentiable = []
+        for output in outputs:
+            differentiable.append(output.array.dtype.kind in "fc")
+        return outputs, differentiable
 
     @classmethod
     def _wrap(cls, inputs: tuple[Any, ...], result: Any, several: bool = False) -> Any:
         """A Tensor for each array that forward returned; views know their base."""
         if type(result) is tuple:
+            if not cls.returns_view:
+                return tuple(map(Tensor, result))
             return tuple([cls._wrap(inputs, array, True) for array in result])
         output = Tensor(result)
         if cls.returns_view:
@@ -264,13 +270,20 @@ class Builtin(Function):
     @classmethod
     def _input_edges(cls, inputs: tuple[Any, ...]) -> tuple[Edge, ...]:
         """Where a gradient for each input goes."""
-        _, edges = collect_edges(inputs)
+        return cls._own_edges(inputs, collect_edges(inputs)[1])
+
+    @classmethod
+    def _own_edges(
+        cls, inputs: tuple[Any, ...], collected: tuple[Edge, ...]
+    ) -> tuple[Edge, ...]:
+        """The edges as torch has them, where an operand is a number or never has one.
+
+        They are the ``collected`` ones if neither is so.
+        """
         without = cls.without_edges
-        if not without and NOT_A_TENSOR not in edges:
-            return edges
         operands = cls.operands if cls.numbers_have_edges else 0
         fitted: list[Edge] = []
-        for position, edge in enumerate(edges):
+        for position, edge in enumerate(collected):
             if edge is NOT_A_TENSOR or position in without:
                 edge = None if position < operands else NOT_A_TENSOR
             fitted.append(edge)

@@ -17,7 +17,12 @@ import numpy as np
 from minigrad.engine import interpreters
 from minigrad.engine.core import node as node_
 from minigrad.engine.core.function import Function
-from minigrad.engine.core.node import NOT_A_TENSOR, Edge, new_accumulate_node
+from minigrad.engine.core.node import (
+    NOT_A_TENSOR,
+    Edge,
+    collect_edges,
+    new_accumulate_node,
+)
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.grad_mode import _Mode, _this_thread
 from minigrad.engine.observe import EVERYTHING, RECORDED
@@ -70,7 +75,10 @@ def of_any_number(cls: Any, *inputs: Any) -> Any:
     # create ctx, wire edges, take what was saved
     if not recording or not cls.has_rule:
         return output
-    ctx = cls._create_ctx(inputs, (), cls._input_edges(inputs))
+    _, edges = collect_edges(inputs)
+    if cls.without_edges or NOT_A_TENSOR in edges:
+        edges = cls._own_edges(inputs, edges)
+    ctx = cls._create_ctx(inputs, (), edges)
     if type(output) is tuple:
         ctx._wire_edges(inputs, *cls._wrap_outputs(ctx, inputs, output))
     elif metadata := node_.metadata_of_output(output.array):

@@ -19,9 +19,9 @@ from minigrad import errors
 if TYPE_CHECKING:
     from minigrad.engine.core.backward import GraphTask
     from minigrad.engine.core.node import _FunctionBase
-    from minigrad.engine.core.saved_hooks import HooksInForce
     from minigrad.engine.core.tensor import Tensor
     from minigrad.engine.interpreters import Interpreter
+    from minigrad.engine.saved_hooks import HooksInForce
 
 
 class _Mode:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +13,7 @@ from minigrad.engine import interpreters
 from minigrad.engine.core.backward import GraphTask, Root, run_task
 from minigrad.engine.core.node import _FunctionBase
 from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.grad_mode import running_task
 from minigrad.engine.gradient_edge import GradientEdge, info_of, place_of
 from minigrad.engine.inspection import OutputInfo
 
@@ -297,17 +298,17 @@ def roots_of(
     where: str,
 ) -> list[Root]:
     """Where the traversal starts: the node of each tensor, with its first gradient."""
+    if gradients is None and type(tensors) is Tensor and tensors._base is None:
+        # The usual thing: one number, which some node has computed.
+        node, array = tensors._grad_node, tensors.array
+        if node is not None and array.size == 1:
+            one = np.empty(array.shape, array.dtype)
+            one.fill(1)
+            return [(node, tensors.output_nr, Tensor(one))]
     outputs = outputs_of(tensors, where)
     given = gradients_of(outputs, gradients, where)
     roots = []
     for index, (output, gradient) in enumerate(zip(outputs, given, strict=True)):
-        if gradient is None and type(output) is Tensor and output.array.size == 1:
-            # The usual thing: one number, which some node has computed.
-            node, array = output._grad_node, output.array
-            if node is not None and output._base is None:
-                one = Tensor(np.ones(array.shape, array.dtype))
-                roots.append((node, output.output_nr, one))
-                continue
         first = first_gradient(info_of(output), gradient, index, where)
         place = place_of(output)
         if place is None:
@@ -409,4 +410,24 @@ def unused(index: int) -> errors.GraphError:
         "check that the output was computed from this very tensor, or pass "
         "allow_unused=True to get None for it",
         "05",
+    )
+
+
+def queue_callback(callback: Callable[[], object]) -> None:
+    """Call ``callback`` once when the backward that runs now has ended well.
+
+    Raises: GraphError outside of a backward.
+    """
+    task = running_task()
+    if task is None:
+        raise no_backward_runs()
+    task.callbacks.append(callback)
+
+
+def no_backward_runs() -> errors.GraphError:
+    """The error for a final callback outside of a backward."""
+    return errors.GraphError.at(
+        "queue_callback",
+        "Final callbacks can only be installed during backward pass.",
+        "call it from a hook, or from the backward of a Function",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 from typing import Any, NamedTuple
 
+from minigrad import errors
 from minigrad.engine.core.node import (
     NOT_A_TENSOR,
     AccumulateGrad,
@@ -12,23 +13,20 @@ from minigrad.engine.core.node import (
     needs_gradient,
 )
 from minigrad.engine.core.saved import FREED, Packed, Record, unpack
-from minigrad.engine.core.saved_hooks import (
-    HookedRecord,
-    PackHook,
-    UnpackHook,
-    call_pack_hook,
-)
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.core.validate import (
-    cannot_hook,
-    check_gradients_of,
-    check_hooks,
-    freed_error,
-)
+from minigrad.engine.core.validate import freed_error
 from minigrad.engine.device import CPU
 from minigrad.engine.device import device as Device
 from minigrad.engine.dtypes import DType, default_dtype, known_dtype
 from minigrad.engine.grad_mode import _this_thread
+from minigrad.engine.saved_hooks import (
+    HookedRecord,
+    PackHook,
+    UnpackHook,
+    call_pack_hook,
+    cannot_hook,
+    check_hooks,
+)
 from minigrad.engine.tensor_properties import Size
 
 
@@ -223,3 +221,21 @@ def accumulate_alone(node: AccumulateGrad, *gradients: Tensor | None) -> Any:
 _FunctionBase._input_metadata = property(input_metadata)
 _FunctionBase._raw_saved_tensors = property(raw_saved_tensors)
 AccumulateGrad.__call__ = accumulate_alone
+
+
+def check_gradients_of(node: _FunctionBase, gradients: tuple[object, ...]) -> None:
+    """Refuse what a node cannot be called with.
+
+    Raises: ArgumentTypeError.
+    """
+    wanted = len(node._output_metadata)
+    wrong = [i for i, g in enumerate(gradients) if not isinstance(g, Tensor | None)]
+    what = ""
+    if len(gradients) != wanted:
+        what = f"expected {wanted} arguments, got {len(gradients)} instead"
+    elif wrong:
+        what = f"argument {wrong[0]} is not a Variable"
+    if what:
+        raise errors.ArgumentTypeError.at(
+            node.name(), what, "give a Tensor or None for each output of the node"
+        )

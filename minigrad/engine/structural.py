@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.memory_order import copy_in_order
 from minigrad.engine.promotion import promoted
+
+Kind = TypeVar("Kind", Array, Tensor)
 
 
 class Add(Builtin):
@@ -91,11 +93,17 @@ class Expand(Builtin):
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        return SumTo.of(grad, ctx.shape), None
+        return sum_to(grad, ctx.shape), None
 
 
-def sum_to(array: Array, shape: tuple[int, ...]) -> Array:
-    """``array`` summed over the dimensions in which ``shape`` is shorter."""
+def sum_to(array: Kind, shape: tuple[int, ...]) -> Kind:
+    """``array`` summed over the dimensions in which ``shape`` is shorter.
+
+    It may be a Tensor: then the sum is recorded.
+    """
+    if isinstance(array, Tensor):
+        recorded: Tensor = SumTo.apply(array, shape)
+        return recorded
     new = array.ndim - len(shape)
     if new:
         array = np.add.reduce(array, axis=tuple(range(new)))
@@ -301,5 +309,5 @@ def cannot_expand(shape: tuple[int, ...], target: list[int]) -> str:
     )
 
 
-Tensor._sum_to = staticmethod(SumTo.of)
+Tensor._sum_to = staticmethod(sum_to)
 Tensor._to_dtype = staticmethod(ToCopy.of)

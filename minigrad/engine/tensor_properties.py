@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+import operator
+from typing import TYPE_CHECKING, Any, SupportsIndex, cast, overload
 
 import numpy as np
 
@@ -81,10 +82,9 @@ class TensorProperties:
         """Where the elements lie: always the processor's memory."""
         return CPU
 
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return self.array.ndim
+    ndim: int = property(  # type: ignore[assignment]  # nothing of Python's runs
+        operator.attrgetter("array.ndim"), doc="The number of dimensions."
+    )
 
     def dim(self) -> int:
         """The number of dimensions."""
@@ -97,6 +97,29 @@ class TensorProperties:
         return self.array.size
 
     nelement = numel
+
+    @property
+    def T(self) -> Tensor:
+        """The dimensions in reverse order: rows and columns of a matrix exchanged."""
+        tensor = cast("Tensor", self)
+        return tensor.permute(*range(self.ndim - 1, -1, -1))
+
+    @property
+    def mT(self) -> Tensor:
+        """Each matrix with rows and columns exchanged.
+
+        Raises: ShapeError for fewer than two dimensions.
+        """
+        if self.ndim < 2:
+            raise errors.ShapeError.at(
+                "Tensor.mT",
+                "tensor.mT is only supported on matrices or batches of matrices. "
+                f"Got {self.ndim}-D tensor.",
+                "use x.T, or x.reshape(-1, 1) for a column",
+            )
+        return cast("Tensor", self).transpose(-2, -1)
+
+    H = mT
 
     def __len__(self) -> int:
         return _length(self.array)

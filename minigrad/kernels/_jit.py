@@ -66,9 +66,12 @@ class kernel:
     _least = 0
     """The twin is called for fewer elements, and where they are not in rows."""
 
+    _sees_flat = False
+    """Whether the loop sees arrays of any shape as one row of elements."""
+
     def __call__(self, loop: Loop) -> Callable[..., Any]:
         self._loop = loop
-        makes, least = self._makes, self._least
+        makes, least, sees_flat = self._makes, self._least, self._sees_flat
 
         @functools.wraps(loop)
         def launch(*inputs: Any) -> Any:
@@ -93,7 +96,14 @@ class kernel:
                 compiled = self._compiled or self._compile()
                 if makes is None:
                     return compiled(*given)
-                return self._fill(compiled, given, makes)
+                outputs = makes(*given)
+                every = [*given, *outputs]
+                for place, value in enumerate(every if sees_flat else ()):
+                    # What has no dimensions to count is a number of Python's.
+                    if getattr(value, "ndim", 1) != 1:
+                        every[place] = value.reshape(-1)
+                compiled(*every)
+                return outputs if len(outputs) > 1 else outputs[0]
             except Exception as error:
                 self._give_up(error)
                 return self._twin(*inputs)
@@ -101,12 +111,6 @@ class kernel:
         del launch.__wrapped__  # it has other arguments
         launch.twin = self._twin  # type: ignore[attr-defined]  # tests compare the two
         return launch
-
-    def _fill(self, compiled: Loop, given: tuple[Any, ...], makes: Makes) -> Any:
-        """The outputs, which the loop has filled."""
-        outputs = makes(*given)
-        compiled(*given, *outputs)
-        return outputs if len(outputs) > 1 else outputs[0]
 
     def _compile(self) -> Loop:
         self._compiled = compile_loop(self._loop, self._regroups)
@@ -241,21 +245,13 @@ class elementwise_kernel(kernel):
     the twin: it takes no longer for them.
     """
 
+    _sees_flat = True
+
     def __init__(
         self, twin: Twin, *, regroups: bool = False, for_many: bool = False
     ) -> None:
         super().__init__(twin, like_the_first, regroups=regroups)
         self._least = MANY if for_many else 0
-
-    def _fill(self, compiled: Loop, given: tuple[Any, ...], makes: Makes) -> Any:
-        first = given[0]
-        output = np.empty(first.shape, first.dtype)
-        flat = []
-        for value in (*given, output):
-            # What has no dimensions to count is a number of Python's.
-            flat.append(value if getattr(value, "ndim", 1) == 1 else value.reshape(-1))
-        compiled(*flat)
-        return output
 
 
 def like_the_first(array: Any, *others: Any) -> tuple[Any, ...]:

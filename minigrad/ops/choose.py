@@ -8,7 +8,6 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.core.node import NOT_A_TENSOR
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.examples import lined_up
 from minigrad.engine.interpreters import dispatched
@@ -268,11 +267,10 @@ class Clamp(ByParts):
     saved_names = ("max", "min", "self")
 
     @classmethod
-    def _input_edges(cls, inputs: tuple[Any, ...]) -> Any:
-        edges = super()._input_edges(inputs)
+    def _own_edges(cls, inputs: tuple[Any, ...], collected: Any) -> Any:
         if any([isinstance(bound, Tensor) for bound in inputs[1:]]):
-            return edges
-        return edges[0], NOT_A_TENSOR, NOT_A_TENSOR
+            return super()._own_edges(inputs, collected)
+        return collected
 
     @staticmethod
     def forward(input: Array, min: Any = None, max: Any = None) -> Any:

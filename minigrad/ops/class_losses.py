@@ -28,10 +28,14 @@ IGNORED = -100
 """The class that torch leaves out of the mean unless another is named."""
 
 
-def in_rows(input: Array, target: Array) -> tuple[Array, Array]:
-    """Scores as a table with a row for each class to be found; and those classes."""
-    if is_table(input, target):
+def in_rows(input: Array, target: Array, weight: Array | None) -> tuple[Array, Array]:
+    """Scores as a table with a row for each class to be found; and those classes.
+
+    Raises: OperandError, ShapeError.
+    """
+    if weight is None and is_table(input, target):
         return input, target
+    check_classes(input, target, weight)
     rows = np.moveaxis(input, 1, -1) if input.ndim > 2 else input
     classes = target.reshape(-1).astype(np.int64, copy=False)
     return rows.reshape(classes.size, input.shape[class_dim(input)]), classes
@@ -66,8 +70,6 @@ def check_classes(input: Array, target: Array, weight: Array | None) -> None:
 
     Raises: OperandError, ShapeError.
     """
-    if weight is None and is_table(input, target):
-        return
     if target.dtype.char not in "lqB":
         raise errors.OperandError.at(
             "nll_loss",
@@ -217,8 +219,7 @@ class NllLoss(Builtin):
         ignore_index: int,
     ) -> tuple[Any, Any]:
         check_kind("nll_loss", "nll_loss_out_frame", input.dtype)
-        check_classes(input, target, weight)
-        rows, classes = in_rows(input, target)
+        rows, classes = in_rows(input, target, weight)
         losses, totals, wrong = kernels.losses.nll(
             rows, classes, factors_of(weight, rows), ignore_index
         )
@@ -321,11 +322,12 @@ def nll_loss_nd(
             "Expected 1 or more dimensions (got 0)",
             "give a score for each class",
         )
-    examples = (target.shape or (1,))[0]
-    if len(shape) > 1 and shape[0] != examples:
+    batch, *rest = shape
+    examples, *_ = target.shape or (1,)
+    if rest and batch != examples:
         raise errors.ArgumentValueError.at(
             "nll_loss",
-            f"Expected input batch_size ({shape[0]}) to match target "
+            f"Expected input batch_size ({batch}) to match target "
             f"batch_size ({examples}).",
             "give one class for each row of scores",
         )
@@ -333,7 +335,7 @@ def nll_loss_nd(
     if len(shape) in (1, 2, 4):
         loss, _ = NllLoss.apply(input, target, *options)
         return loss
-    batch, classes, *rest = shape
+    classes, *rest = rest
     if tuple(target.shape) != (batch, *rest):
         raise errors.ShapeError.at(
             "nll_loss",
@@ -392,7 +394,7 @@ def cross_entropy_loss(
         what = f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}"
         raise impossible(what, "give a number from 0 to 1")
     options = weight, reduction, ignore_index
-    if input.shape == target.shape:
+    if input.ndim == target.ndim and input.shape == target.shape:
         check_chances(input, target, weight, ignore_index)
         return of_chances(input, target, weight, reduction, label_smoothing)
     logs = LogSoftmax.apply(input, class_dim(input), None)

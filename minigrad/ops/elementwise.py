@@ -253,6 +253,7 @@ class Relu(SavesOutput):
     """
 
     tangent_names_operands = True
+    ufunc = kernels.relu
 
     @staticmethod
     def forward(input: Array) -> Any:

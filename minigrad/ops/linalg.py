@@ -289,9 +289,8 @@ class Addmm(Builtin):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        _, mat1, mat2 = inputs
-        ctx.in_columns = mat2.array.flags.f_contiguous
-        keep_factors(ctx, mat1, mat2)
+        ctx.in_columns = inputs[2].array.flags.f_contiguous
+        keep_factors(ctx, inputs, output)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
@@ -332,8 +331,9 @@ def plus(row: Array, product: Array) -> Any:
     return row + product
 
 
-def keep_factors(ctx: Any, first: Tensor, second: Tensor) -> None:
+def keep_factors(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     """Save arguments 1 and 2, each if the other needs a gradient."""
+    _, first, second = inputs
     _, needs_first, needs_second = ctx.needs_input_grad
     ctx.save_for_backward(
         first if needs_second else None, second if needs_first else None

@@ -84,11 +84,7 @@ class Linear(Builtin):
             product = Matmul.forward(input, across)
         return product if bias is None else plus(bias, product)
 
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        _, input, weight = inputs
-        ctx.shape = input.array.shape
-        keep_factors(ctx, input, weight)
+    setup_context = staticmethod(keep_factors)
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
@@ -97,8 +93,10 @@ class Linear(Builtin):
         into_input = into_weight = None
         rows = grad if grad.ndim == 2 else rows_of(grad)
         if weight is not None:
-            product = rows @ weight
-            into_input = product if rows is grad else reshaped(product, ctx.shape)
+            into_input = rows @ weight
+            if rows is not grad:
+                shape = *grad.shape[:-1], weight.shape[-1]
+                into_input = reshaped(into_input, shape)
         if input is not None:
             into_weight = rows.T @ (input if input.ndim == 2 else rows_of(input))
         return grad, into_input, into_weight

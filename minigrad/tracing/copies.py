@@ -11,8 +11,8 @@ import numpy as np
 from minigrad.engine.builtin import BuiltinBackward
 from minigrad.engine.core.node import NOT_A_TENSOR, split_edge
 from minigrad.engine.core.saved import FREED, Record
-from minigrad.engine.core.saved_hooks import HookedRecord
 from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.views import CopySlices
 from minigrad.tracing.nodes import attributes_of
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from minigrad.engine.core.ctx import BackwardCFunction
 from minigrad.engine.core.saved import FREED, Record
-from minigrad.engine.core.saved_hooks import HookedRecord
 from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
 from minigrad.tracing.marks import mark_of
 from minigrad.tracing.nodes import (

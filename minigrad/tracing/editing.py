@@ -14,8 +14,8 @@ import numpy as np
 
 from minigrad.engine.core.node import accumulate_node
 from minigrad.engine.core.saved import Record, share_tangents
-from minigrad.engine.core.saved_hooks import HookedRecord
 from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.tracing.again import Editor
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import attributes_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad.engine.builtin import Builtin
-from minigrad.engine.core.saved_hooks import HookedRecord
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.inplace import name_in_place
+from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.tracing import asides, sentences
 from minigrad.tracing.advice import advice_of, phase_of_advice
 from minigrad.tracing.foreign import ForeignNode, version_of

@@ -133,7 +133,6 @@ class EventLog:
         end = start + max(0, len(self.events) - MOST_EVENTS)
         self.gap.take(self.events[start:end])
         del self.events[start:end]
-        self.values.forget_unused()
 
     def finish(self, graph: dict[str, Any]) -> dict[str, dict[str, Any]]:
         """Say what was noted, and what was left out; the pictures of all values.

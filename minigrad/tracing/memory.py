@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from minigrad.engine.core.saved import FREED, Record
-from minigrad.engine.core.saved_hooks import HookedRecord
 from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.views import CopySlices
 from minigrad.tracing.names import Names
 

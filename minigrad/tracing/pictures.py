@@ -27,7 +27,7 @@ class Sketch:
     once, for it may change: once for each version.
     """
 
-    __slots__ = ("_dtype", "_key", "_picture", "_text", "digest")
+    __slots__ = ("__weakref__", "_dtype", "_key", "_picture", "_text", "digest")
 
     def __init__(self, array: Any, digest: tuple[Any, ...]) -> None:
         self.digest = digest

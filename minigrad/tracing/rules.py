@@ -10,9 +10,9 @@ import numpy as np
 
 from minigrad.engine.core.node import NOT_A_TENSOR, AccumulateGrad, split_edge
 from minigrad.engine.core.saved import FREED, Record
-from minigrad.engine.core.saved_hooks import HookedRecord
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.interpreters import current_kind
+from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.views import CopySlices
 from minigrad.tracing.copies import copied, exact_copy, node_like
 from minigrad.tracing.log import EventLog

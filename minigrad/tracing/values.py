@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, Final, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -138,7 +138,8 @@ class ValueStore:
     """Notes values, for ``finish`` to make pictures of; equal arrays are drawn once."""
 
     def __init__(self, names: Names) -> None:
-        self._sketches: dict[Any, Sketch] = {}
+        # A sketch lives as long as a note leads to it.
+        self._sketches: WeakValueDictionary[Any, Sketch] = WeakValueDictionary()
         self.names = names
 
     def ref(self, value: Any, name: str = "") -> Ref:
@@ -268,15 +269,6 @@ class ValueStore:
     def _sketch(self, array: Any, digest: Any) -> Sketch:
         known = self._sketches[digest] = Sketch(array, digest)
         return known
-
-    def forget_unused(self) -> None:
-        """Keep no sketch that no note leads to any more."""
-        # It is held by the dictionary, by the loop and by the call that counts.
-        self._sketches = {
-            digest: one
-            for digest, one in self._sketches.items()
-            if sys.getrefcount(one) > 3
-        }
 
     def finish(self, events: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
         """All pictures by their keys; references lead to the keys from now on."""

@@ -8,9 +8,9 @@ from minigrad.engine import interpreters
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.function import Function
 from minigrad.engine.core.saved import FREED, Record, keep_tangent
-from minigrad.engine.core.saved_hooks import HookedRecord
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.inplace import old_value, share_memory
+from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.structural import Clone
 from minigrad.engine.views import CopySlices
 from minigrad.transforms.forward_ad_builtins import carry_at

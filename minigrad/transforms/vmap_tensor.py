@@ -104,7 +104,7 @@ class BatchedTensor(Tensor):
         return self.value.dtype
 
     @property
-    def ndim(self) -> int:
+    def ndim(self) -> int:  # type: ignore[override]  # nor can that of Tensor be set
         """The number of dimensions of one example."""
         return self.value.ndim - 1
 

@@ -415,7 +415,7 @@ print("Double.forward:", Double.forward(None, x).grad_fn.name())
 # | check what it returned | `GraphTask._check_returned`, `backward.py` | `validate_outputs`, `engine.cpp` |
 # | add into the receivers | `GraphTask.run`, `backward.py` | `InputBuffer::add` |
 # | release | `GraphTask.run`, `backward.py` | `PyNode::release_variables`, `python_function.cpp` |
-# | at a leaf | `AccumulateGrad._accumulate`, `node.py` | `AccumulateGrad::apply`, `functions/accumulate_grad.cpp` |
+# | at a leaf | `AccumulateGrad._run_backward`, `node.py` | `AccumulateGrad::apply`, `functions/accumulate_grad.cpp` |
 #
 # </details>
 

@@ -62,6 +62,34 @@ def test_memory_of_a_node_is_counted() -> None:
     assert row.ours is not None
     assert 100 < row.ours < 2000
     assert row.shown_goal.startswith("520 B ")
+    assert (row.note == "") is (row.verdict == "met")
+
+
+def test_memory_above_the_goal_names_the_lines_that_took_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chain = engine.leaves
+
+    def holding(torch: Any, count: int) -> Any:
+        return [Heavy(one) for one in chain(torch, count)]
+
+    monkeypatch.setattr(engine, "leaves", holding)
+    (row,) = engine.memory_row("memory", quick=True, length=50)
+    assert row.verdict == "missed"
+    assert row.note.startswith("test_engine_rows.py:")
+
+
+class Heavy:
+    """A factor whose products keep a lot of memory."""
+
+    def __init__(self, one: Any) -> None:
+        self.one: Any = one
+        self.kept: Any = None
+
+    def __mul__(self, other: Any) -> Any:
+        product = Heavy(other)
+        product.kept = self, bytes(5000)
+        return product
 
 
 def test_long_chain_leaves_nothing_to_collect(monkeypatch: pytest.MonkeyPatch) -> None:

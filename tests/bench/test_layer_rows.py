@@ -51,7 +51,7 @@ def test_each_layer_is_small_and_large_beside_torch_and_large_beside_numpy() -> 
 
 
 def test_mean_counts_ratios_to_torch_of_the_same_results() -> None:
-    found: list[float] = []
+    found: dict[str, float] = {}
 
     def side(result: float) -> Any:
         return lambda module: lambda: result
@@ -62,9 +62,11 @@ def test_mean_counts_ratios_to_torch_of_the_same_results() -> None:
         task = Timed("one", side(1.0), (peer,))
         list(layers.counted_rows(task, found, "one", quick=True))
     assert len(found) == 1
-    (row,) = layers.mean_row([0.5, 2.0], "mean", quick=True)
+    ratios = {"layer: one": 0.5, "layer: two": 2.0}
+    (row,) = layers.mean_row(ratios, "mean", quick=True)
     assert row.ratio == (statistics.geometric_mean([0.5, 2.0]), 0.5, 2.0)
-    (empty,) = layers.mean_row([], "mean", quick=True)
+    assert row.note == "of 2 layers; the slowest: two 2.00, one 0.50"
+    (empty,) = layers.mean_row({}, "mean", quick=True)
     assert (empty.ratio, empty.verdict) == (None, "")
 
 

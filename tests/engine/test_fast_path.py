@@ -85,7 +85,7 @@ def test_ufunc_of_an_operation_is_what_its_forward_comes_to(
     with np.errstate(all="ignore"):
         for arrays in inputs:
             assert bits(function.ufunc(*arrays)) == bits(function.forward(*arrays))
-            assert bits(function.ufunc(*arrays)) != bits(np.maximum(a, 0))
+            assert bits(function.ufunc(*arrays)) != bits(np.cbrt(a))
 
 
 @pytest.mark.parametrize("number", [2.5, -0.0, np.nan, 1e-50, 3, -1, 2**24 + 1, 2**70])

@@ -254,7 +254,8 @@ def test_dirty_tensor_must_be_returned(torch: Any) -> None:
 
     says = (
         "Some elements marked as dirty during the forward method were not returned as "
-        "output. The inputs that are modified inplace must all be outputs of the Func"
+        "output. The inputs that are modified inplace must all be outputs of the "
+        "Function."
     )
     with raises(torch, errors.InplaceError, says):
         rule(torch, forward).apply(leaf(torch, 2.0).clone())

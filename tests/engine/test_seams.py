@@ -28,7 +28,7 @@ READERS = {
     "engine/core/function.py": {"Function.apply"},
     "engine/core/node.py": {
         "AccumulateGrad.__init__",
-        "AccumulateGrad._accumulate",
+        "AccumulateGrad._run_backward",
         "first_grad",
     },
     "engine/fast_path.py": {
@@ -67,12 +67,12 @@ def functions_in(tree: ast.AST, name: str = "") -> Iterator[tuple[str, ast.AST]]
         yield from functions_in(node, inner)
 
 
-def readers_in(source: str) -> set[str]:
-    """The functions that read the flag of a mode."""
+def readers_in(source: str, attribute: str = FLAG) -> set[str]:
+    """The functions that read the flag of a mode, or another attribute."""
     return {
         name
         for name, node in functions_in(ast.parse(source))
-        if isinstance(node, ast.Attribute) and node.attr == FLAG
+        if isinstance(node, ast.Attribute) and node.attr == attribute
     }
 
 
@@ -100,6 +100,12 @@ def sources() -> Iterator[tuple[str, str]]:
 def test_only_the_seam_tests_the_flag() -> None:
     found = {name: readers_in(source) for name, source in sources()}
     assert {name: readers for name, readers in found.items() if readers} == READERS
+
+
+def test_references_are_counted_in_one_function() -> None:
+    found = {name: readers_in(source, "getrefcount") for name, source in sources()}
+    counting = {name: readers for name, readers in found.items() if readers}
+    assert counting == {"engine/core/node.py": {"first_grad"}}
 
 
 def test_only_who_adds_an_observer_asks_for_it() -> None:

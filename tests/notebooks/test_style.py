@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from collections.abc import Iterator
 from itertools import groupby, pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -212,3 +214,23 @@ def test_lesson_has_instructor_notes_with_every_part(path: Path) -> None:
 
 def test_notes_without_a_part_would_be_found() -> None:
     assert [part for part in NOTES if f"**{part}" not in "**Goal.**"] != []
+
+
+def named_in_the_core(table: str) -> list[tuple[str, str]]:
+    """What lesson 01's table of phases names, with the module it says it is in."""
+    return re.findall(r"\| `(\w[\w.]*)`, `(\w+)\.py` \|", table)
+
+
+def is_there(name: str, module: str) -> bool:
+    found: Any = importlib.import_module(f"minigrad.engine.core.{module}")
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found is not None and found.__module__ == f"minigrad.engine.core.{module}"
+
+
+def test_table_of_phases_names_what_is_in_the_core() -> None:
+    named = named_in_the_core(LESSONS[1].read_text("utf8"))
+    assert len(named) == 14
+    assert [pair for pair in named if not is_there(*pair)] == []
+    assert not is_there("AccumulateGrad._accumulate", "node")
+    assert not is_there("collect_edges", "function")

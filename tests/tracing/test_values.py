@@ -13,7 +13,7 @@ from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.marks import mark_of
 from minigrad.tracing.names import Names
 from minigrad.tracing.pictures import json_number
-from minigrad.tracing.values import brief
+from minigrad.tracing.values import ValueStore, brief
 from tests.tracing.programs import shown_locals
 
 
@@ -208,3 +208,14 @@ def test_tensor_without_a_name_has_one_when_a_line_has_bound_it() -> None:
     assert names.of(tensor) is None  # nothing of the program's has run meanwhile
     names.moment += 1
     assert names.of(tensor) == "second"
+
+
+def test_sketch_lives_as_long_as_a_note_leads_to_it() -> None:
+    store = ValueStore(Names())
+    array = np.arange(100.0)
+    note, same = store.ref(array), store.ref(array.copy())
+    assert note[1] is same[1]
+    del note
+    assert list(store._sketches.values()) == [same[1]]
+    del same
+    assert not store._sketches

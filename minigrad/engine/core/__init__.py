@@ -4,8 +4,8 @@
 `collect_edges`; arguments.py puts keywords in their places), makes a ctx, and runs
 forward on it (ctx.py has its methods). What forward returns is wrapped (function.py:
 `wrap_outputs`). ctx becomes the node of the outputs (ctx.py: `_wire_edges`) and keeps
-what forward saved (node.py: `_keep_saved`; saved.py: its version; saved_hooks.py: hooks
-that pack it).
+what forward saved (node.py: `_keep_saved`; saved.py: its version; hooks that pack it
+are in saved_hooks.py, beside the core).
 
 `Tensor.backward` (gradients.py, beside the core) makes a GraphTask and hands it to
 `run_task` (backward.py). `GraphTask.run` starts at the node of that tensor. It picks

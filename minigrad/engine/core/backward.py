@@ -8,22 +8,24 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from heapq import heappop, heappush
 from operator import itemgetter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from minigrad.engine.core.hook_calls import run_after, run_before, run_captured
 from minigrad.engine.core.node import NOT_A_TENSOR, _FunctionBase
 from minigrad.engine.core.saved import FREED
-from minigrad.engine.core.saved_hooks import HooksInForce
 from minigrad.engine.core.tensor import Gradient, Tensor
-from minigrad.engine.core.validate import no_backward_runs, sums_to, wrong_shape
+from minigrad.engine.core.validate import sums_to, wrong_shape
 from minigrad.engine.errstate import NUMPY_WARNINGS, SILENCE
 from minigrad.engine.fresh_thread import run_in_fresh_thread
-from minigrad.engine.grad_mode import _Mode, _this_thread, running_task
+from minigrad.engine.grad_mode import _Mode, _this_thread
 from minigrad.engine.observe import notify
+
+if TYPE_CHECKING:
+    from minigrad.engine.saved_hooks import HooksInForce
 
 Root = tuple[_FunctionBase, int, Tensor]
 
-Modes = tuple[bool, bool, float, HooksInForce | None, str | None]
+Modes: TypeAlias = "tuple[bool, bool, float, HooksInForce | None, str | None]"
 
 first: Any = itemgetter(0)
 
@@ -61,7 +63,7 @@ class GraphTask:
         self.ready: list[tuple[int, int, _FunctionBase]] = []
         self.arrival = itertools.count()  # decides between equal sequence numbers
         self.dependencies = count_dependencies(list(map(first, roots)))
-        self.captured: dict[tuple[_FunctionBase, int], Any] = {}
+        self.captured: dict[tuple[_FunctionBase, int], Gradient | None] = {}
         self.hooks_to_run: list[tuple[int, int, _FunctionBase]] = []
         self.received: list[Gradient | None] = []  # by the node that has hooks
         self.running: _FunctionBase | None = None
@@ -177,7 +179,7 @@ class GraphTask:
             return run_after(self, node, unfitted, gradients)
         return gradients
 
-    def _notify_sent(self, node: _FunctionBase, slot: int, *sent: Any) -> None:
+    def _notify_sent(self, node: _FunctionBase, slot: int, *sent: object) -> None:
         notify("gradient_sent", self, node, slot, *sent)
 
     def _notify_released(self, node: _FunctionBase) -> None:
@@ -196,7 +198,7 @@ class GraphTask:
         else:
             heappush(self.hooks_to_run, place)
 
-    def _capture(self, node: _FunctionBase, gradients: list[Any]) -> None:
+    def _capture(self, node: _FunctionBase, gradients: list[Gradient | None]) -> None:
         """Keep what was asked for of the gradients of a node's outputs."""
         if node not in self.target_nodes:
             return
@@ -366,14 +368,3 @@ def modes_of(mode: _Mode) -> Modes:
         mode.saved_tensors_hooks,
         mode.saved_tensors_hooks_refused,
     )
-
-
-def queue_callback(callback: Callable[[], object]) -> None:
-    """Call ``callback`` once when the backward that runs now has ended well.
-
-    Raises: GraphError outside of a backward.
-    """
-    task = running_task()
-    if task is None:
-        raise no_backward_runs()
-    task.callbacks.append(callback)

@@ -226,11 +226,20 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
         return "torch::autograd::AccumulateGrad"
 
     def _run_backward(self, gradients: list[Any], create_graph: bool) -> tuple[()]:
+        """Add the only gradient of ``gradients`` to the leaf's ``.grad``."""
         leaf = self.variable
         if gradients[0] is not None and leaf._grad_node is not None:
             raise no_leaf_any_more(leaf._grad_node)
         if gradients[0] is not None and leaf._requires_grad:
-            self._accumulate(gradients, create_graph)
+            with accumulating:
+                old = leaf._grad
+                if old is None:
+                    new = first_grad(leaf, gradients, create_graph)
+                else:
+                    new = sum_of(old, gradients[0], create_graph)
+                leaf._grad = new
+            if modes.observed:
+                notify("gradient_accumulated", leaf, old is None, gradients[0], new)
         if leaf._post_accumulate_hooks is not None:
             run_post_accumulate(leaf, leaf._post_accumulate_hooks)
             task = _this_thread.mode.task
@@ -242,19 +251,6 @@ class AccumulateGrad(_FunctionBase, _HookMixin):
         self, returned: Any, as_tensors: bool
     ) -> list[Gradient | None]:
         return []
-
-    def _accumulate(self, gradients: list[Any], create_graph: bool) -> None:
-        """Add the only gradient of ``gradients`` to the leaf's ``.grad``."""
-        leaf = self.variable
-        with accumulating:
-            old = leaf._grad
-            if old is None:
-                new = first_grad(leaf, gradients, create_graph)
-            else:
-                new = sum_of(old, gradients[0], create_graph)
-            leaf._grad = new
-        if modes.observed:
-            notify("gradient_accumulated", leaf, old is None, gradients[0], new)
 
 
 def first_grad(leaf: Tensor, gradients: list[Gradient], create_graph: bool) -> Tensor:
@@ -318,7 +314,7 @@ def edge_of(tensor: Tensor) -> Edge:
 
 
 def collect_edges(
-    inputs: tuple[Any, ...],
+    inputs: tuple[object, ...],
 ) -> tuple[tuple[bool, ...], tuple[Edge, ...]]:
     """For each argument: does it require grad, and where would its gradient go?
 

@@ -16,7 +16,7 @@ from minigrad.engine.tensor_memory import NO_COUNTER, VersionCounter
 
 if TYPE_CHECKING:
     from minigrad.engine.core.node import _FunctionBase
-    from minigrad.engine.core.saved_hooks import HookedRecord
+    from minigrad.engine.saved_hooks import HookedRecord
 
 
 class Record:

@@ -18,7 +18,6 @@ from minigrad.engine.grad_mode import (
     _this_thread,
     is_inference_mode_enabled,
     modes,
-    next_sequence_nr,
 )
 from minigrad.engine.hooks import follow
 from minigrad.engine.observe import notify
@@ -84,6 +83,12 @@ class Tensor(TensorMethods, TensorConversions, TensorGrad, TensorHooks):
 
     # Attached by the modules that define them, which are built on this one.
     backward: ClassVar[Callable[..., None]]  # gradients
+    detach: ClassVar[Callable[[Tensor], Tensor]]  # detached
+    detach_: ClassVar[Callable[[Tensor], Tensor]]  # detached
+    data: Any  # detached
+    _grad_fn: ClassVar[Any]  # detached
+    __copy__: ClassVar[Callable[[Tensor], Tensor]]  # detached
+    __deepcopy__: ClassVar[Callable[[Tensor, dict[int, Any]], Tensor]]  # detached
     _history_of_view: ClassVar[Callable[[Tensor], _FunctionBase | None]]  # views
     _edge_of_view: ClassVar[Callable[[Tensor], Any]]  # views
     _rebase_history: ClassVar[Callable[..., None]]  # views
@@ -94,7 +99,7 @@ class Tensor(TensorMethods, TensorConversions, TensorGrad, TensorHooks):
     # NumPy leaves `array * tensor` to Tensor.__rmul__ instead of looping over it.
     __array_ufunc__ = None
 
-    def __init__(self, array: Any, requires_grad: bool = False) -> None:
+    def __init__(self, array: object, requires_grad: bool = False) -> None:
         self.array = array if type(array) is ndarray else array_of(array)
         self._requires_grad = requires_grad
         self._grad_node = None
@@ -107,99 +112,6 @@ class Tensor(TensorMethods, TensorConversions, TensorGrad, TensorHooks):
     def grad_fn(self) -> _FunctionBase | None:
         """The node that made it; None for a leaf."""
         return self._grad_node if self._base is None else self._history_of_view()
-
-    def _set_grad_fn(self, value: None) -> None:
-        if value is not None:
-            raise errors.GraphError.at(
-                "Tensor._grad_fn",
-                f"_grad_fn can be only set to None, not to {type(value).__name__}",
-                "use detach() to get a tensor outside the graph",
-            )
-        self.detach_()
-
-    def _refuse_grad_fn_deletion(self) -> None:
-        raise errors.GraphError.at(
-            "Tensor._grad_fn",
-            "Deletion of _grad_fn not allowed. Detach tensor instead!",
-            "use x.detach(), or x.detach_() for this very tensor",
-        )
-
-    _grad_fn = property(
-        operator.attrgetter("_grad_node"), _set_grad_fn, _refuse_grad_fn_deletion
-    )
-
-    @property
-    def data(self) -> Tensor:
-        """The same memory without the graph, and with a count of changes of its own.
-
-        So backward does not notice what is written through it; prefer ``detach()``.
-        Set to another tensor, it exchanges the values and leaves all else as it is.
-        """
-        values = Tensor(self.array)
-        values._version_counter = NO_COUNTER if self.is_inference() else None
-        values._remember_memory(self)
-        return values
-
-    @data.setter
-    @interpreters.dispatched("exchange_values")
-    def data(self, value: Tensor) -> None:
-        if not isinstance(value, Tensor):
-            raise errors.ArgumentTypeError.at(
-                "Tensor.data",
-                f"Variable data has to be a tensor, but got {type(value).__name__}",
-                "wrap it: minigrad.tensor(value)",
-            )
-        if self._requires_grad and value.dtype.kind not in "fc":
-            raise errors.RequiresGradError.at(
-                "Tensor.data",
-                "data set to a tensor that requires gradients must be floating "
-                f"point or complex dtype, not {value.dtype}",
-                "convert it first, for example value.to(minigrad.float32)",
-            )
-        self.array = value.array
-        if self._memory is not None:
-            self._memory = None
-        self._remember_memory(value)
-        self._update_accumulate_node()
-
-    @data.deleter
-    def data(self) -> None:
-        raise errors.GraphError.at(
-            "Tensor.data",
-            "Deleting tensor data is not allowed. Delete tensor instead!",
-            "delete the name: del x",
-        )
-
-    def __copy__(self) -> Tensor:
-        """Another tensor on the same memory; of a leaf, a leaf of its own."""
-        copied = self.detach()
-        copied._requires_grad = self._requires_grad
-        copied._grad_node = self.grad_fn
-        copied.output_nr = self.output_nr
-        copied._grad = self._grad
-        return copied
-
-    @interpreters.dispatched("read_values")
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        """A leaf with a copy of the values and of ``.grad``.
-
-        Raises: GraphError unless this is a leaf.
-        """
-        node = self.grad_fn
-        if node is not None:
-            raise errors.GraphError.at(
-                "copy.deepcopy",
-                "Only Tensors created explicitly by the user (graph leaves) "
-                "support the deepcopy protocol at the moment. This one was made "
-                f"by {node.name()}",
-                "copy x.detach(), or record the copy: x.clone()",
-            )
-        from copy import deepcopy  # it calls this, so it is loaded
-
-        copied = Tensor(deepcopy(self.array, memo), self._requires_grad)
-        memo[id(self)] = copied
-        copied._grad = deepcopy(self._grad, memo)
-        return copied
 
     @interpreters.dispatched("read_values")
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -334,58 +246,6 @@ class Tensor(TensorMethods, TensorConversions, TensorGrad, TensorHooks):
     def _is_view(self) -> bool:
         return self._base is not None
 
-    def detach_(self) -> Tensor:
-        """Cut this tensor off the graph that made it, and return it.
-
-        Raises: GraphError for a view: its history is that of its base.
-        """
-        if self._base is not None:
-            raise errors.GraphError.at(
-                "Tensor.detach_",
-                "Can't detach views in-place. Use detach() instead. The history "
-                "of a view is that of its base",
-                "use detach(), which gives another tensor",
-            )
-        if self._grad_node is not None:
-            self._detached_at = next_sequence_nr()
-            if self._version_counter is None:
-                # So that a node that has saved it reads it the way that checks.
-                self._version_counter = VersionCounter()
-        self._grad_node = None
-        self.output_nr = 0
-        self._requires_grad = False
-        self._update_views()
-        return self
-
-    def detach(self) -> Tensor:
-        """The same memory without the graph: a leaf that requires no gradient."""
-        alias = Tensor(self.array)
-        alias._share_version(self)
-        alias._remember_memory(self)
-        return alias
-
-    @property
-    def T(self) -> Tensor:
-        """The dimensions in reverse order: rows and columns of a matrix exchanged."""
-        return self.permute(*range(self.ndim - 1, -1, -1))
-
-    @property
-    def mT(self) -> Tensor:
-        """Each matrix with rows and columns exchanged.
-
-        Raises: ShapeError for fewer than two dimensions.
-        """
-        if self.ndim < 2:
-            raise errors.ShapeError.at(
-                "Tensor.mT",
-                "tensor.mT is only supported on matrices or batches of matrices. "
-                f"Got {self.ndim}-D tensor.",
-                "use x.T, or x.reshape(-1, 1) for a column",
-            )
-        return self.transpose(-2, -1)
-
-    H = mT
-
     def __pos__(self) -> Tensor:
         return self
 
@@ -397,7 +257,7 @@ def unpickled(array: Array, requires_grad: bool) -> Tensor:
     return Tensor(array, requires_grad)
 
 
-def array_of(values: Any) -> Array:
+def array_of(values: object) -> Array:
     """The array of a NumPy number, or of a list, which becomes floating point.
 
     Raises: ArgumentTypeError for a whole number: torch's is a length, not a value.

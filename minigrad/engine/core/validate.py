@@ -127,6 +127,17 @@ def no_leaf_any_more(node: _FunctionBase) -> errors.GraphError:
     )
 
 
+def cannot_add_to(grad: Tensor) -> errors.InplaceError:
+    """The error for a ``.grad`` that was assigned and cannot be written."""
+    return errors.InplaceError.at(
+        "backward",
+        "unsupported operation: more than one element of the written-to tensor "
+        "refers to a single memory location. Please clone() the tensor before "
+        f"performing the operation. It is the .grad of shape {grad.array.shape}",
+        "assign a copy, x.grad = value.clone(), or set x.grad to None",
+    )
+
+
 # what forward leaves behind
 
 
@@ -515,94 +526,4 @@ def read_twice(node: _FunctionBase) -> errors.SavedFreedError:
         "access saved_tensors only once, or set clear_saved_tensors_on_access=False",
         "read them into variables: x, y = ctx.saved_tensors",
         "03",
-    )
-
-
-def cannot_hook(why: str, fix: str) -> errors.SavedHookError:
-    """The error for ``register_hooks`` on a saved value that cannot have hooks."""
-    return errors.SavedHookError.at(
-        "SavedTensor.register_hooks",
-        f"Calling register_hooks on a saved tensor {why}",
-        fix,
-        "12",
-    )
-
-
-def check_hooks(where: str, pack_hook: object, unpack_hook: object) -> None:
-    """Refuse hooks that cannot be called.
-
-    Raises: ArgumentTypeError.
-    """
-    for name, hook in (("pack_hook", pack_hook), ("unpack_hook", unpack_hook)):
-        if not callable(hook):
-            raise errors.ArgumentTypeError.at(
-                where,
-                "incompatible function arguments: "
-                f"{name} is {type(hook).__name__}, which cannot be called",
-                f"give a function as {name}",
-                "12",
-            )
-
-
-def not_unpacked(value: object) -> errors.SavedTypeError:
-    """The error for an unpack hook that returns no Tensor."""
-    return errors.SavedTypeError.at(
-        "saved_tensors_hooks",
-        "Output of saved tensor unpack_hook expected to be a Tensor but "
-        f"got result of type {type(value).__name__}",
-        "return a Tensor with the values that pack_hook was given",
-        "12",
-    )
-
-
-def changed_by_pack_hook(tensor: Tensor, version: int) -> errors.SavedHookError:
-    """The error for a pack hook that changes the tensor it is given."""
-    return errors.SavedHookError.at(
-        "saved_tensors_hooks",
-        "A saved tensor pack hook is modifying its input in place. The "
-        f"tensor of shape {tensor.shape} was at version {version} and is now "
-        f"at version {tensor._version}",
-        "let pack_hook work on a copy: tensor.clone()",
-        "12",
-    )
-
-
-# graph and leaves
-
-
-def check_gradients_of(node: _FunctionBase, gradients: tuple[object, ...]) -> None:
-    """Refuse what a node cannot be called with.
-
-    Raises: ArgumentTypeError.
-    """
-    wanted = len(node._output_metadata)
-    wrong = [i for i, g in enumerate(gradients) if not isinstance(g, Tensor | None)]
-    what = ""
-    if len(gradients) != wanted:
-        what = f"expected {wanted} arguments, got {len(gradients)} instead"
-    elif wrong:
-        what = f"argument {wrong[0]} is not a Variable"
-    if what:
-        raise errors.ArgumentTypeError.at(
-            node.name(), what, "give a Tensor or None for each output of the node"
-        )
-
-
-def cannot_add_to(grad: Tensor) -> errors.InplaceError:
-    """The error for a ``.grad`` that was assigned and cannot be written."""
-    return errors.InplaceError.at(
-        "backward",
-        "unsupported operation: more than one element of the written-to tensor "
-        "refers to a single memory location. Please clone() the tensor before "
-        f"performing the operation. It is the .grad of shape {grad.array.shape}",
-        "assign a copy, x.grad = value.clone(), or set x.grad to None",
-    )
-
-
-def no_backward_runs() -> errors.GraphError:
-    """The error for a final callback outside of a backward."""
-    return errors.GraphError.at(
-        "queue_callback",
-        "Final callbacks can only be installed during backward pass.",
-        "call it from a hook, or from the backward of a Function",
     )

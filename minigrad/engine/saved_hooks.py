@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from minigrad import errors
 from minigrad.engine.core.saved import keep_tangent
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.core.validate import (
-    changed_by_pack_hook,
-    check_not_inference,
-    not_unpacked,
-)
+from minigrad.engine.core.validate import check_not_inference
 from minigrad.engine.grad_mode import unrecorded
 from minigrad.engine.observe import notify
 
@@ -117,3 +114,52 @@ def call_pack_hook(pack_hook: PackHook, tensor: Tensor) -> Any:
         raise changed_by_pack_hook(tensor, version)
     notify("tensor_packed", pack_hook, tensor, packed)
     return packed
+
+
+def check_hooks(where: str, pack_hook: object, unpack_hook: object) -> None:
+    """Refuse hooks that cannot be called.
+
+    Raises: ArgumentTypeError.
+    """
+    for name, hook in (("pack_hook", pack_hook), ("unpack_hook", unpack_hook)):
+        if not callable(hook):
+            raise errors.ArgumentTypeError.at(
+                where,
+                "incompatible function arguments: "
+                f"{name} is {type(hook).__name__}, which cannot be called",
+                f"give a function as {name}",
+                "12",
+            )
+
+
+def cannot_hook(why: str, fix: str) -> errors.SavedHookError:
+    """The error for ``register_hooks`` on a saved value that cannot have hooks."""
+    return errors.SavedHookError.at(
+        "SavedTensor.register_hooks",
+        f"Calling register_hooks on a saved tensor {why}",
+        fix,
+        "12",
+    )
+
+
+def not_unpacked(value: object) -> errors.SavedTypeError:
+    """The error for an unpack hook that returns no Tensor."""
+    return errors.SavedTypeError.at(
+        "saved_tensors_hooks",
+        "Output of saved tensor unpack_hook expected to be a Tensor but "
+        f"got result of type {type(value).__name__}",
+        "return a Tensor with the values that pack_hook was given",
+        "12",
+    )
+
+
+def changed_by_pack_hook(tensor: Tensor, version: int) -> errors.SavedHookError:
+    """The error for a pack hook that changes the tensor it is given."""
+    return errors.SavedHookError.at(
+        "saved_tensors_hooks",
+        "A saved tensor pack hook is modifying its input in place. The "
+        f"tensor of shape {tensor.shape} was at version {version} and is now "
+        f"at version {tensor._version}",
+        "let pack_hook work on a copy: tensor.clone()",
+        "12",
+    )
