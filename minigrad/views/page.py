@@ -96,13 +96,13 @@ def output_of(
     return _framed(page_of(data, key, start), fallback_of(data), height)
 
 
-def _framed(page: str, fallback: str, height: int) -> str:
+def _framed(page: str, fallback: str, height: int, players: str = "") -> str:
     page = page.replace("&", "&amp;").replace("'", "&#39;")
     name = html.escape(message("notebook.frame"))
     outer = f"position:relative;height:{height}px;overflow:hidden"
     inner = "position:absolute;inset:0;width:100%;height:100%;border:0"
     return (
-        f'<div data-minigrad-player style="{outer}">{fallback}'
+        f'<div data-minigrad-player="{players}" style="{outer}">{fallback}'
         f"<iframe srcdoc='{page}' title=\"{name}\" "
         f'style="{inner};background:var(--jp-layout-color0,Canvas)"></iframe></div>'
     )
@@ -162,7 +162,7 @@ def bundle_of_comparison(data: Mapping[str, Any], sentence: str) -> dict[str, st
     words = _with_bold_title(data, "notebook.run-both")
     fallback = f"<p>{words}</p><p>{html.escape(sentence)}</p>"
     page = page_of(data, secrets.token_hex(8))
-    return {"text/html": _framed(page, fallback, 900), "text/plain": sentence}
+    return {"text/html": _framed(page, fallback, 900, "two"), "text/plain": sentence}
 
 
 def text_of(data: Mapping[str, Any], most: int = 12) -> str:
