@@ -168,6 +168,7 @@ class LivePlayer:
             "values": self._typed,
             "problems": self._problems,
             "printed": self._printed,
+            "drawn": drawn.figure() if (drawn := self.recording.drawn) else "",
             "by": by,
         }
         return json.dumps(shown, separators=(",", ":"))
@@ -274,7 +275,8 @@ def live(function: Callable[..., Any], /, *args: Any, **given: Any) -> LivePlaye
     A number or a scalar tensor becomes a slider, (low, high) or (low, high, step) a
     slider with these ends, True and False a checkbox, text a line of text, and a list,
     an array or a tensor numbers to type. Tensors are new leaves each time. Anything
-    else is passed on as it is.
+    else is passed on as it is. What it prints is shown, and a picture of numbers
+    (``plot_lines``) that it returns.
 
     It needs anywidget and a running Python: ``.recording`` is the ordinary recording of
     the newest run, for a page or a file. Raises: ModuleNotFoundError without anywidget.

@@ -96,13 +96,13 @@ def output_of(
     return _framed(page_of(data, key, start), fallback_of(data), height)
 
 
-def _framed(page: str, fallback: str, height: int) -> str:
+def _framed(page: str, fallback: str, height: int, players: str = "") -> str:
     page = page.replace("&", "&amp;").replace("'", "&#39;")
     name = html.escape(message("notebook.frame"))
     outer = f"position:relative;height:{height}px;overflow:hidden"
     inner = "position:absolute;inset:0;width:100%;height:100%;border:0"
     return (
-        f'<div data-minigrad-player style="{outer}">{fallback}'
+        f'<div data-minigrad-player="{players}" style="{outer}">{fallback}'
         f"<iframe srcdoc='{page}' title=\"{name}\" "
         f'style="{inner};background:var(--jp-layout-color0,Canvas)"></iframe></div>'
     )
@@ -111,7 +111,7 @@ def _framed(page: str, fallback: str, height: int) -> str:
 def fallback_of(data: Mapping[str, Any]) -> str:
     """What can be seen of a recording where nothing can run: words and the graph."""
     events = data["events"]
-    told = _with_bold_title(data, "notebook.run", count=len(events))
+    told = _with_bold_title(data, "notebook.run", count=steps_at_first(data))
     last = message("notebook.last", sentence=events[-1]["say"] if events else "")
     words = f"<p>{told}</p><p>{html.escape(last)}</p>"
     svg = data["graph"]["svg"]
@@ -124,6 +124,15 @@ def fallback_of(data: Mapping[str, Any]) -> str:
     image = base64.b64encode(svg.encode()).decode()
     name = html.escape(message("notebook.graph"))
     return f'{words}<img alt="{name}" src="data:image/svg+xml;base64,{image}">'
+
+
+def steps_at_first(data: Mapping[str, Any]) -> int:
+    """How many steps the player has at the level at which it opens."""
+    levels = [event["lvl"] for event in data["events"]]
+    level = data["meta"].get("level")
+    if level is None:  # as player.js does
+        level = 0 if 0 in levels else 2
+    return sum(one <= level for one in levels)
 
 
 def _with_bold_title(data: Mapping[str, Any], key: str, **fields: Any) -> str:
@@ -153,14 +162,14 @@ def bundle_of_comparison(data: Mapping[str, Any], sentence: str) -> dict[str, st
     words = _with_bold_title(data, "notebook.run-both")
     fallback = f"<p>{words}</p><p>{html.escape(sentence)}</p>"
     page = page_of(data, secrets.token_hex(8))
-    return {"text/html": _framed(page, fallback, 900), "text/plain": sentence}
+    return {"text/html": _framed(page, fallback, 900, "two"), "text/plain": sentence}
 
 
 def text_of(data: Mapping[str, Any], most: int = 12) -> str:
     """The title and the first sentences of the story, for a terminal."""
     story = sentences_of(data, 1)
     title = data["meta"].get("title") or message("notebook.recording")
-    lines = [message("notebook.title", title=title, count=len(data["events"]))]
+    lines = [message("notebook.title", title=title, count=len(story))]
     lines += [f"  {number}. {say}" for number, say in enumerate(story[:most], 1)]
     if len(story) > most:
         lines.append(f"  {message('notebook.more', count=len(story) - most)}")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import html
 import io
+import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from minigrad import errors
@@ -30,6 +31,29 @@ class Lines:
     across_name: str
     up_name: str
     sentence: str
+    mark: tuple[float, float] | None = None
+    """A place that is ringed."""
+
+    def marked(self, x: float, y: float) -> Lines:
+        """The same picture with a ring at a place, which its sentence names.
+
+        What a function given to ``minigrad.live`` returns of it is drawn under the
+        sliders. Raises: ArgumentValueError for what is no finite number.
+
+        >>> curve = plot_lines([1, 2], {"a": [1, 4]}, x="n", y="a", says="It grows.")
+        >>> curve.marked(2, 4).sentence
+        'It grows. The ring is at 2: 4.'
+        """
+        if not (math.isfinite(x) and math.isfinite(y)):
+            raise errors.ArgumentValueError(
+                errors.message(
+                    "marked",
+                    f"there is no place for {x}, {y} in a picture",
+                    "give two finite numbers",
+                )
+            )
+        said = f"{self.sentence} The ring is at {short(x)}: {short(y)}."
+        return replace(self, sentence=said, mark=(x, y))
 
     def __repr__(self) -> str:
         rows = [[self.across_name, *self.lines]]
@@ -47,13 +71,16 @@ class Lines:
     def _repr_mimebundle_(
         self, include: Any = None, exclude: Any = None
     ) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self.figure()}
+
+    def figure(self) -> str:
+        """The drawing with its sentence below it, as HTML."""
         says = html.escape(self.sentence)
-        figure = (
+        return (
             '<figure style="margin:0;max-width:44em;color:var(--jp-content-font-color1,'
             f'inherit)" role="img" aria-label="{says}">{self.svg()}'
             f'<figcaption style="font-size:0.93em">{says}</figcaption></figure>'
         )
-        return {"text/plain": repr(self), "text/html": figure}
 
     def svg(self) -> str:
         """The drawing, its text in the colour of the text around it."""
@@ -91,6 +118,9 @@ class Lines:
                 color=INK,
                 annotation_clip=False,
             )
+        if self.mark:
+            axes.axvline(self.mark[0], color=INK, linewidth=1, linestyle=":")
+            axes.plot(*self.mark, "o", color=INK, mfc="none", mew=2, ms=15)
         axes.set_xlabel(self.across_name, color=INK)
         axes.set_ylabel(self.up_name, color=INK)
         if all([y >= 0 for ys in self.lines.values() for y in ys]):

@@ -18,6 +18,7 @@ from minigrad.tracing.trace import step_that_says, write_whole
 from minigrad.views import graph, page, picture
 from minigrad.views.levels import LEVELS
 from minigrad.views.numbers import Explanation, explain
+from minigrad.views.plots import Lines
 from minigrad.views.whatif import WhatIf, what_if
 
 _PLACE: Final = ("d", "s", "l", "ph", "cid")  # where an event stands
@@ -28,6 +29,8 @@ class Recording(Trace):
 
     start = 0
     """The step at which the player opens."""
+    drawn: Lines | None = None
+    """The picture of numbers that the function returned, if it returned one."""
 
     def save_html(self, path: str | os.PathLike[str]) -> Path:
         """Write the player as one HTML file that needs no network and no Python."""
@@ -307,11 +310,16 @@ def step(
             keep_rules=True,
             call=(function, args, kwargs),
         ):
-            function(*args, **kwargs)
+            recording.drawn = picture_in(function(*args, **kwargs))
     except (Exception, KeyboardInterrupt):
         if not recording.data["events"]:
             raise  # nothing was recorded that could show it
     return recording
+
+
+def picture_in(returned: Any) -> Lines | None:
+    """What is kept of what a function returns: nothing that could hold a graph."""
+    return returned if isinstance(returned, Lines) else None
 
 
 def is_function_class(item: Any) -> bool:

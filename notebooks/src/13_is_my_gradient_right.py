@@ -7,6 +7,8 @@
 # * go through a card of five questions when a gradient looks wrong.
 
 # %%
+import math
+
 import minigrad as mg
 from minigrad import course
 
@@ -107,21 +109,23 @@ def error(exponent):
 
 
 exponents = list(range(-12, 0))
-errors = [mg.tensor(error(k)).log10().item() for k in exponents]
+errors = [math.log10(error(k)) for k in exponents]
 
 # %% tags=["explain", "hide-input", "slide"]
-mg.plot_lines(
+curve = mg.plot_lines(
     exponents,
     {"float64": errors},
     x="step, as a power of ten",
     y="error, as a power of ten",
     says="Left of the lowest point the error is rounding, right of it the bend of x³.",
 )
+curve
 
 # %% [markdown]
-# **Try.** Move the slider: it's the step's power of ten. At -12, look at the two
-# results that are subtracted: to how many digits do they agree? At -1 rounding hardly
-# matters. Why is the slope off by 0.01?
+# **Try.** Move the slider: it's the step's power of ten, and the ring goes where this
+# step is on the curve. Where is the error smallest? At -12, look at the two results
+# that are subtracted: to how many digits do they agree? At -1 rounding hardly matters.
+# Why is the slope off by 0.01?
 
 
 # %% tags=["try"]
@@ -131,14 +135,15 @@ def difference(exponent=-6):
     slope = (up - down).item() / (2 * eps)
     print("up", up.item(), "down", down.item())
     print("slope", slope, "error", abs(slope - 12))
+    return curve.marked(exponent, math.log10(abs(slope - 12)))
 
 
 mg.live(difference, exponent=(-12, -1))
 
 # %% [markdown] tags=["explain"]
-# 8.000000000012001 and 7.999999999987999 agree to eleven digits of sixteen, and the
-# slope is made of the rest. At -1 it's x³ itself: it bends within the step. Most checks
-# take 1e-6, in float64.
+# Smallest at -5. At -12, 8.000000000012001 and 7.999999999987999 agree to eleven digits
+# of sixteen, and the slope is made of the rest. At -1 it's x³ itself: it bends within
+# the step. Most checks take 1e-6, in float64.
 
 # %% [markdown] tags=["slide"]
 # ## What does gradcheck notice?

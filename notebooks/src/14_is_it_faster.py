@@ -207,15 +207,22 @@ def both_tests():
     return ", ".join(["yes" if passed else "no" for passed in found])
 
 
+def square_of_turned():
+    y = Square.apply(turned)
+    y.sum().backward()
+    return y.detach()
+
+
 course.predict(
     "14.turned",
     "What do reference and gradcheck say of turned, with Square, then with repaired?",
     ["no, no, yes, yes", "no, yes, yes, yes", "no, no, yes, no", "yes, no, yes, yes"],
-    then=lambda: Square.apply(turned),
+    then=square_of_turned,
     so=lambda _: both_tests(),
     why="The kernel reads 1, 2, 3, 4 from memory; turned means 1, 3, 2, 4. The squares "
     "are right, and in the wrong places.",
     at="Its work is done",
+    level="picture",
 )
 
 # %% [markdown] tags=["explain", "slide"]

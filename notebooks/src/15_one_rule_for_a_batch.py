@@ -403,7 +403,6 @@ course.predict(
         "2 to 10 times as long",
         "more than 10 times as long",
     ],
-    then=by_vmap,
     so=lambda _: (
         "more than 10 times as long"
         if (ratio := loop_over_vmap()) > 10
@@ -411,10 +410,7 @@ course.predict(
         if ratio > 2
         else "less than twice as long as vmap"
     ),
-    why="Here's the run of vmap: each node gets all 64 gradients at once. The loop "
-    "does all of this 64 times.",
-    at="an array of 64 x 3, goes to MulBackward0",
-    level="picture",
+    why="vmap makes nodes and runs backward once. The loop does all of it 64 times.",
 )
 
 # %% [markdown] tags=["explain", "slide"]

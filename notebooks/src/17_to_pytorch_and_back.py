@@ -42,16 +42,16 @@ def scale(torch):
 
 scale(mg)
 
-# %% [markdown]
+# %% [markdown] tags=["slide"]
 # **Look.** Here are two players that step together: first minigrad, then PyTorch. If
 # PyTorch is installed, it runs now; if not, you see a recording. Step to the end; read
 # the line below the players last. Does the ctx ever hold something else in one of them?
 # Do the nodes run in another order?
 
-# %% tags=["step"]
+# %% tags=["step", "slide"]
 course.side_by_side(scale)
 
-# %% [markdown] tags=["explain"]
+# %% [markdown] tags=["explain", "slide"]
 # No to both: all 21 pairs of steps say the same. PyTorch's player has two steps more,
 # which note that its apply and its engine are C++, where less can be seen. The rules of
 # ctx, the order of nodes, the versions of saved tensors and the names in `grad_fn` are
@@ -151,7 +151,7 @@ def seeded(torch):
     (x * x).sum().backward()
 
 
-# %% tags=["step"]
+# %% tags=["step", "slide"]
 course.side_by_side(seeded)
 
 # %% [markdown] tags=["explain", "slide"]

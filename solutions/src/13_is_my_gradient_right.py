@@ -373,6 +373,50 @@ slopes(1), slopes(4096)
 # overflows to inf.
 
 # %% [markdown]
+# ## For the curious: which of my saved tensors is wrong?
+#
+# gradcheck names an input, not the saved tensor behind it. A saved-tensor hook (lesson
+# 12) can double one at a time. At x = 6 and y = 2 the gradients of x / y are 0.5 and
+# -1.5; this backward gives 0.5 and -3. The cell shows both gradients as they are, then
+# with the saved x doubled, then with the saved y. **Predict.** Which of the two is used
+# wrongly?
+
+
+# %%
+class Quotient(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x / y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output / y, -grad_output * x / y
+
+
+# %% tags=["predict", "Q86"]
+def with_doubled(which):
+    def unpack(place_and_saved):
+        place, saved = place_and_saved
+        return saved * 2 if place == which else saved
+
+    places = iter(range(2))
+    x, y = (mg.tensor(v, requires_grad=True) for v in (6.0, 2.0))
+    with mg.autograd.graph.saved_tensors_hooks(lambda t: (next(places), t), unpack):
+        quotient = Quotient.apply(x, y)
+    quotient.backward()
+    return x.grad.item(), y.grad.item()
+
+
+with_doubled(None), with_doubled(0), with_doubled(1)
+
+# %% [markdown]
+# y's gradient should be -x / y². Twice the x doubles it, as it should. Twice the y
+# should leave a quarter of it, and leaves half: y is used once too seldom. And a tensor
+# that you can double without any change in a gradient needn't be saved.
+
+# %% [markdown]
 # ## Where next
 #
 # Back to [the lesson](../../notebooks/13_is_my_gradient_right.ipynb), to its recall

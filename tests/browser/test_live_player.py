@@ -170,6 +170,32 @@ def leaf(value: Any = 3.0) -> mg.Tensor:
     return mg.tensor(value, requires_grad=True)
 
 
+def on_the_curve(place: int = 1) -> Any:
+    mg.tensor([1.0], requires_grad=True).sum().backward()
+    curve = mg.plot_lines([1, 4], {"a": [1, 16]}, x="n", y="n * n", says="It grows.")
+    return curve.marked(place, place**2)
+
+
+RING = (
+    "[...document.querySelectorAll('.live .drawn use')].at(-1).getBoundingClientRect()"
+)
+
+
+def test_slider_moves_the_ring_on_the_curve_that_the_function_draws(
+    told: Opened,
+) -> None:
+    notebook = told(on_the_curve, place=(1, 4))
+    left, low = notebook.frame.evaluate(f"() => [{RING}.x, {RING}.y]")
+    notebook.slide("place", 4)
+    right, high = notebook.frame.evaluate(f"() => [{RING}.x, {RING}.y]")
+    assert right > left + 50
+    assert high < low - 50
+    picture = notebook.frame.get_by_role("img", name="It grows. The ring is at 4: 16.")
+    assert picture.is_visible()
+    told(program, x=leaf())
+    assert notebook.frame.locator(".drawn").is_hidden()
+
+
 def test_slider_redraws_the_player_in_its_frame_at_the_same_step(told: Opened) -> None:
     notebook = told(program, x=leaf())
     last = len(notebook.player.recording)

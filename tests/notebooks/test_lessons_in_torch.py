@@ -47,7 +47,7 @@ CURIOUS = {
     "05_how_backward_finds_its_way": 3,
     "06_shapes_that_stretched": 1,
     "08_changing_things_in_place": 3,
-    "13_is_my_gradient_right": 1,
+    "13_is_my_gradient_right": 2,
 }
 """The same for the sections of the exercises that are for the curious."""
 

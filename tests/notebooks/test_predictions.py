@@ -14,12 +14,14 @@ from nbconvert import HTMLExporter
 from nbformat import NotebookNode
 
 from minigrad.course.author.build import FIRST_LINE, FOLD, unfolded
+from minigrad.views.page import steps_at_first
 from tests.notebooks.test_run import (
     LESSONS,
     ROOT,
     kernel_sees_this_checkout,
     place_of,
     read,
+    recordings,
     run_on,
     said,
     shown,
@@ -92,6 +94,10 @@ def test_commit_says_right_or_not_why_and_opens_a_player_at_a_step(
         start = re.search(r'data-start="(\d+)"', shown(cell))
         assert bool(start) is has_player, cell.source
         assert start is None or int(start[1]) > 0, cell.source
+    if path in LESSONS and path.stem[:2] >= "14":
+        traces = [t for data in recordings(book) for t in data.get("traces", [data])]
+        assert traces
+        assert {6 <= steps_at_first(trace) <= 14 for trace in traces} == {True}
 
 
 @pytest.mark.parametrize("path", ASKING, ids=lambda p: f"{p.parts[-3][:3]}-{p.stem}")

@@ -181,6 +181,21 @@ def test_what_the_function_prints_is_shown_and_goes_nowhere_else(
     assert capsys.readouterr().out == ""
 
 
+def test_picture_that_the_function_returns_is_shown_and_nothing_else() -> None:
+    def draws(n: int = 1) -> Any:
+        x = mg.tensor(3.0, requires_grad=True)
+        y = x * n
+        curve = mg.plot_lines([0, 9], {"a": [0, 9]}, x="x", y="y", says="It grows.")
+        return curve.marked(y.item(), n) if n < 3 else y
+
+    player = live(draws, n=(1, 3))
+    assert "The ring is at 3: 1." in shown(player)["drawn"]
+    player.change(n=2)
+    assert "The ring is at 6: 2." in shown(player)["drawn"]
+    player.change(n=3)
+    assert shown(player)["drawn"] == ""
+
+
 def test_every_question_is_answered() -> None:
     player = live(program, x=leaf())
     page = Page(player)

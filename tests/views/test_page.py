@@ -113,7 +113,7 @@ def test_bundle_with_a_large_drawing_says_so_and_carries_it_once() -> None:
 def test_plain_text_tells_the_story_and_how_much_more_there_is() -> None:
     lines = page.text_of(stories.fan_in(), most=2).split("\n")
     assert lines == [
-        "Two ways lead to x: their gradients add up: 23 steps",
+        "Two ways lead to x: their gradients add up: 18 steps",
         "  1. a's node leads to x.",
         "  2. b's node leads to x as well.",
         "  ... and 16 more",
@@ -125,3 +125,16 @@ def test_page_is_at_most_63_kilobytes_for_a_lesson(factor: int) -> None:
     data = stories.mul_constant()
     data["events"] *= factor
     assert len(page.page_of(data)) < 63_000
+
+
+def test_words_count_the_steps_that_the_player_opens_with() -> None:
+    data = stories.fan_in()
+    levels = [event["lvl"] for event in data["events"]]
+    for level in (0, 2, 3):
+        data["meta"]["level"] = level
+        count = sum([one <= level for one in levels])
+        assert f": {count} steps. Run" in re.sub("<.*?>", "", page.fallback_of(data))
+    del data["meta"]["level"]
+    opened = 0 if 0 in levels else 2
+    count = sum([one <= opened for one in levels])
+    assert f": {count} steps. Run" in re.sub("<.*?>", "", page.fallback_of(data))

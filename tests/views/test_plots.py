@@ -49,3 +49,30 @@ def test_lines_that_do_not_fit_are_refused() -> None:
         plot_lines([1, 2], {"a": [1]}, x="x", y="y", says="s")
     with pytest.raises(errors.ArgumentValueError, match="no line to draw"):
         plot_lines([1, 2], {}, x="x", y="y", says="s")
+
+
+def test_ring_is_drawn_where_it_was_put_and_named_in_the_sentence() -> None:
+    curve = plot_lines([0, 4], {"a": [0, 4]}, x="x", y="y", says="It grows.")
+    first, second = curve.marked(1, 3), curve.marked(3, 1)
+    assert curve.mark is None
+    assert first.sentence == "It grows. The ring is at 1: 3."
+    assert 'aria-label="It grows. The ring is at 1: 3."' in first.figure()
+    (left, high), (right, low) = [
+        places_added(curve.svg(), one.svg()) for one in (first, second)
+    ]
+    assert left < right
+    assert high < low
+
+
+def places_added(without: str, with_ring: str) -> tuple[float, float]:
+    """Where the ring is: the one drawn thing more that has a place."""
+    used = r'<use [^>]*x="([\d.]+)" y="([\d.]+)"'
+    before, after = [re.findall(used, svg) for svg in (without, with_ring)]
+    (found,) = [place for place in after if place not in before]
+    return float(found[0]), float(found[1])
+
+
+def test_ring_without_a_place_is_refused() -> None:
+    curve = plot_lines([0, 4], {"a": [0, 4]}, x="x", y="y", says="It grows.")
+    with pytest.raises(errors.ArgumentValueError, match="no place for 1, -inf in a"):
+        curve.marked(1, float("-inf"))

@@ -10,7 +10,7 @@ from minigrad.course.notebook.map_of_ctx import ctx_map
 from minigrad.course.notebook.predictions import predict
 from minigrad.course.notebook.progress import gym, progress
 from minigrad.course.notebook.replay import step_through
-from minigrad.course.notebook.report_card import report_card
+from minigrad.course.notebook.report_card import costs, report_card
 from minigrad.course.notebook.restore import reset
 from minigrad.course.notebook.rulebook import rules, table_file
 from minigrad.course.notebook.spaced_repetition import ask, recall, review
@@ -25,6 +25,7 @@ __all__ = [
     "check",
     "concept_test",
     "concepts",
+    "costs",
     "ctx_map",
     "examine",
     "exercise",

@@ -24,7 +24,7 @@ from minigrad.course.notebook import journal
 from minigrad.engine import observe
 from minigrad.lint import teaching
 from minigrad.mistakes import TABLE
-from minigrad.tracing.memory import root_of
+from minigrad.tracing.memory import held_by, root_of
 from minigrad.tracing.trace import write_whole
 from minigrad.views import page, plots, step
 
@@ -96,9 +96,10 @@ class Costs:
         begun = self.begun.pop(id(ctx), None)
         if begun is not None:
             self.of(ctx).forward += time.perf_counter() - begun
+            self.weigh(ctx, held_by(ctx).values())  # a built-in one has saved by now
 
     def saved_taken(self, ctx: Any, saved: tuple[Any, ...]) -> None:
-        self.weigh(ctx, [*ctx.saved_tensors, *vars(ctx).values()])
+        self.weigh(ctx, held_by(ctx).values())
 
     def weigh(self, ctx: Any, values: Iterable[Any]) -> None:
         """Add what these hold, unless somebody else does."""
@@ -143,6 +144,63 @@ def costs_of(run: Callable[[], Any]) -> dict[str, Cost]:
     return found
 
 
+HEADS: Final = "Function", "calls", "bytes kept", "ms forward", "ms backward"
+
+
+@dataclass(frozen=True)
+class CostTable:
+    """Bytes and time of each Function in one step, as a table."""
+
+    by_name: Mapping[str, Cost]
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """A row of texts for each Function."""
+        return [
+            (
+                name,
+                f"{cost.calls}",
+                f"{cost.kept:,}",
+                f"{cost.forward * 1e3:.3f}",
+                f"{cost.backward * 1e3:.3f}",
+            )
+            for name, cost in self.by_name.items()
+        ]
+
+    def __repr__(self) -> str:
+        wide = [max(map(len, column)) for column in zip(HEADS, *self.rows, strict=True)]
+        return "\n".join(
+            [
+                "  ".join([row[0].ljust(wide[0]), *map(str.rjust, row[1:], wide[1:])])
+                for row in (HEADS, *self.rows)
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        return table(HEADS, self.rows) + (
+            '<p class="soft">Kept for backward, each array counted once, parameters '
+            f"and data left out. Times are medians of {TIMES} steps.</p>"
+        )
+
+
+def costs(step_of: Callable[[], Any]) -> CostTable:
+    """A table of what each Function keeps and takes in one step.
+
+    ``step_of()`` is as in ``report_card``. Raises: ArgumentValueError for a step that
+    records nothing.
+    """
+    return CostTable(recorded_costs("costs", step_of))
+
+
+def recorded_costs(where: str, step_of: Callable[[], Any]) -> dict[str, Cost]:
+    """The costs of a step that records something."""
+    found = costs_of(step_of)
+    if not found:
+        what, fix = "the step recorded nothing", "give a function that computes a loss"
+        raise errors.ArgumentValueError.at(where, what, fix, "16")
+    return found
+
+
 @dataclass(frozen=True)
 class ReportCard:
     """A page of its own: shown in a notebook, and saved as one HTML file."""
@@ -181,7 +239,10 @@ class ReportCard:
             f'<p class="soft">{html.escape(self.about)}</p>',
             section("In five sentences", self._told()),
             section("The loss", self._curve()),
-            section("What each Function costs in one step", self._table()),
+            section(
+                "What each Function costs in one step",
+                CostTable(self.costs)._repr_html_(),
+            ),
             section("One step", self._graph()),
             section("Mistakes on the way", self._met()),
         ]
@@ -220,23 +281,6 @@ class ReportCard:
     @property
     def _count(self) -> int:
         return len(self.losses)
-
-    def _table(self) -> str:
-        heads = "Function", "calls", "bytes kept", "ms forward", "ms backward"
-        rows = [
-            (
-                name,
-                f"{cost.calls}",
-                f"{cost.kept:,}",
-                f"{cost.forward * 1e3:.3f}",
-                f"{cost.backward * 1e3:.3f}",
-            )
-            for name, cost in self.costs.items()
-        ]
-        return table(heads, rows) + (
-            '<p class="soft">Kept for backward, each array counted once, parameters '
-            f"and data left out. Times are medians of {TIMES} steps.</p>"
-        )
 
     def _graph(self) -> str:
         return page.output_of(self.trace._drawn(), 640)
@@ -319,11 +363,7 @@ def report_card(
         )
     checked = journal.entries(kind=journal.CHECKED)
     solved = {e["exercise"] for e in checked if e.get("state") == SOLVED}
-    costs = costs_of(step_of)
-    if not costs:
-        raise refused(
-            "the step recorded nothing", "give a function that computes a loss"
-        )
+    found = recorded_costs("report_card", step_of)
     about = (
         f"Made with minigrad {minigrad.__version__}, Python "
         f"{platform.python_version()} and NumPy {np.__version__}, on "
@@ -332,7 +372,7 @@ def report_card(
     return ReportCard(
         title,
         numbers,
-        costs,
+        found,
         step(step_of).at_level("picture"),
         met(checked),
         len(solved),

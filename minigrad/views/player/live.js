@@ -17,13 +17,14 @@ import { Player } from "./player.js";
 
 /**
  * What Python shows: a recording, what its inputs are and have, what is wrong with
- * them, what was printed, and the change that led to it.
+ * them, what was printed and drawn (HTML), and the change that led to it.
  * @typedef {{
  *   trace: Trace,
  *   inputs: Record<string, Input>,
  *   values: Record<string, string | boolean>,
  *   problems: Record<string, string>,
  *   printed: string,
+ *   drawn: string,
  *   by: string,
  * }} Shown
  */
@@ -60,6 +61,7 @@ class Live {
     this.status.setAttribute("role", "status");
     this.printed = element("pre", "printed");
     this.printed.setAttribute("aria-label", message("live.printed"));
+    this.drawn = element("div", "drawn");
     this.told = element("p", "unseen");
     this.told.setAttribute("aria-live", "polite");
     this.place = element("div");
@@ -68,7 +70,7 @@ class Live {
   }
 
   /** @param {Shown} shown */
-  show({ trace, inputs, values, problems, printed, by }) {
+  show({ trace, inputs, values, problems, printed, drawn, by }) {
     const fresh = !this.fields;
     if (fresh) this.build(inputs);
     const mine = by.startsWith(this.channel.me);
@@ -79,6 +81,7 @@ class Live {
     }
     this.printed.hidden = !printed;
     this.printed.textContent = printed;
+    this.drawn.innerHTML = drawn;
     this.replace(trace);
     if (newest) this.say("");
     if (!fresh) this.tellSoon();
@@ -90,7 +93,7 @@ class Live {
     this.fields = new Map();
     for (const name in inputs) this.fields.set(name, new Field(name, inputs[name], change));
     const boxes = [...this.fields.values()].map((field) => field.box);
-    this.form.append(...boxes, this.status, this.printed, this.told);
+    this.form.append(...boxes, this.status, this.printed, this.drawn, this.told);
   }
 
   changed() {

@@ -64,6 +64,28 @@ def test_bytes_are_counted_once_and_without_data_and_parameters() -> None:
     assert all([c.forward > 0 and c.backward > 0 for c in costs.values()])
 
 
+def test_built_in_operations_keep_what_they_keep() -> None:
+    x, w = mg.ones(ROWS, WIDTH), mg.ones(ROWS, WIDTH, requires_grad=True)
+    found = costs_of(lambda: ((x * w).exp() * w).sum().backward())
+    assert {name: cost.kept for name, cost in found.items()} == {
+        "Mul": 0,  # data, a parameter, and what exp keeps before it
+        "Exp": 4 * ROWS * WIDTH,
+        "Sum": 0,
+    }
+
+
+def test_costs_are_a_table_as_text_and_as_html() -> None:
+    shown = course.costs(step_of())
+    head, scale, total = repr(shown).splitlines()
+    assert head.split("  ")[0] == "Function"
+    assert re.fullmatch(r"Scale +2 +192 +0\.\d{3} +0\.\d{3}", scale)
+    assert total.startswith("Total")
+    assert len({len(head), len(scale), len(total)}) == 1
+    assert "<td>Scale</td><td>2</td><td>192</td>" in shown._repr_html_()
+    with pytest.raises(ArgumentValueError, match=r"costs: the step recorded nothing"):
+        course.costs(lambda: None)
+
+
 def test_page_is_one_file_with_all_its_parts(tmp_path: Path) -> None:
     card = course.report_card(step_of(), [2.5, 2.0, 1.0], SENTENCES, title="A <b> run")
     page = card.save(tmp_path / "card.html").read_text("utf8")

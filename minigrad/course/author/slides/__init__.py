@@ -32,6 +32,8 @@ HERE = Path(__file__).resolve().parent
 REVEAL = HERE / "vendored/reveal.js-5.2.1"
 SECONDS = 120
 """How long one cell of a lesson may take."""
+FIGURE = 14
+"""How many lines a figure with its sentence takes."""
 LINES = 22
 """How many lines fit on a slide; what is more goes to a slide below it."""
 
@@ -205,19 +207,31 @@ def lines_of(cell: NotebookNode) -> int:
         return LINES
     texts = [cell.source]
     for output in cell.get("outputs", []):
-        texts += [output.get("text", output.get("data", {}).get("text/plain", ""))]
+        data = output.get("data", {})
+        figures = data.get("text/html", "").count("<figure")
+        texts += [
+            "\n" * FIGURE * figures or output.get("text", data.get("text/plain", ""))
+        ]
         texts += output.get("traceback", [])
     if cell.cell_type == "markdown":
-        return sum([len(each) // 75 + 2 for each in cell.source.split("\n\n")])
+        return sum([lines_of_block(each) for each in cell.source.split("\n\n")])
     return len("\n".join(texts).splitlines()) + 1
 
 
-def parts(cell: NotebookNode, tags: Sequence[str]) -> Iterator[NotebookNode]:
-    """The cell, or its source and its outputs apart, if the outputs have to wait.
+def lines_of_block(text: str) -> int:
+    """The same of a paragraph or a table, with the space below it."""
+    rows = text.count("\n|")
+    return len(text) // 75 + 2 if not rows else rows + rows // 4 + 2
 
-    A player fills a slide: what is shown besides comes after it.
+
+def parts(cell: NotebookNode, tags: Sequence[str]) -> Iterator[NotebookNode]:
+    """The cell, or its source and its outputs apart.
+
+    They are apart if the outputs have to wait, or if both don't fit on a slide. A
+    player fills a slide: what is shown besides comes after it.
     """
-    if not cell.get("outputs") or not {"step", "predict"} & set(tags):
+    waits = {"step", "predict"} & set(tags) or lines_of(cell) > LINES
+    if not cell.get("outputs") or not waits:
         yield cell
         return
     outputs, cell.outputs = cell.outputs, []
