@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Finding
+from minigrad.course.check import Faults, Finding
 from minigrad.course.exercises import graphs
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The diamond, then random graphs; the first join that is not the sum."""
     cases = [(["y", "c", "b", "a"], graphs.DIAMOND)]
     cases += [graphs.drawn(random, size) for size in (2, 6, 40)]
@@ -21,14 +21,13 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
         given = list(order), {name: list(pairs) for name, pairs in edges.items()}
         found = answer(*given)
         if not isinstance(found, dict):
-            return [say("no_dictionary", kind=type(found).__name__)]
+            yield say("no_dictionary", kind=type(found).__name__)
         if given != (order, edges):
-            return [say("changed")]
+            yield say("changed")
         for name, parts in graphs.addends(order, edges).items():
             right = sum(parts) if parts else 1.0
             if not np.isclose(found.get(name, 0.0), right):
-                return [wrong_at(name, float(found.get(name, 0.0)), parts, order)]
-    return []
+                yield wrong_at(name, float(found.get(name, 0.0)), parts, order)
 
 
 def wrong_at(name: str, got: float, parts: list[float], order: list[str]) -> Finding:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Array, Finding, pass_on_todo
+from minigrad.course.check import Array, Faults, Finding, pass_on_todo
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.second_order import Critic, stepped
 from minigrad.course.exercises.gym.random_inputs import numbers
@@ -46,7 +46,7 @@ LOSSES: dict[str, Loss] = {
 """The loss that is asked for, and others that are taken for it."""
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """One step on two batches, beside the steps of all losses that are known."""
     for rows in (4, 7):
         weights = tuple([numbers(random, *shape) for shape in SHAPES])
@@ -58,11 +58,10 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
         step = seen(stepped, (answer,), weights, x, RATE, BEFORE)
         if step.crash is not None:
             pass_on_todo(step.crash)
-            return [say.of_crash("crashed", step.crash)]
+            yield say.of_crash("crashed", step.crash)
         moved = step.after - before
         if not np.allclose(moved, moves["right"]):
-            return [off(moved, moves, rows)]
-    return []
+            yield off(moved, moves, rows)
 
 
 def off(moved: Array, moves: dict[str, Array], rows: int) -> Finding:

@@ -10,15 +10,13 @@ import numpy as np
 
 import minigrad
 from minigrad import func
-from minigrad.course.check import Finding, submission
+from minigrad.course.check import Faults, Finding
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.clocks import Pace, Timed, timed
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
 
-NAMES = ("choices", "seconds")
-ANSWER = ", ".join(NAMES)
 MODES = ("forward", "reverse")
 TASKS = (
     "the Jacobian of 4 to 400",
@@ -31,20 +29,12 @@ CALLS: tuple[tuple[float, ...], ...] = ((0.5,), (0.5, 0.09), ())
 """Seconds of the first calls, cold, unsteady and steady; the rest take ``USUAL``."""
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The function that takes times, on a clock of ours; then the three choices."""
-    answers, missing = submission.one_for_each(NAMES, answer, "11.5")
-    if missing:
-        return missing
-    choices, seconds = answers
-    unusable = submission.no_function(seconds, "seconds")
-    if unusable:
-        return [unusable]
+    choices, seconds = answer
     for first in CALLS:
-        finding = fault_in(seen(timed, (seconds,), Pace((first,), (USUAL,))))
-        if finding:
-            return [finding]
-    return wrong_choices(choices)
+        yield fault_in(seen(timed, (seconds,), Pace((first,), (USUAL,))))
+    yield from wrong_choices(choices)
 
 
 def fault_in(found: Timed) -> Finding | None:
@@ -74,24 +64,21 @@ def fault_in(found: Timed) -> Finding | None:
     return say(name, said=said, usual=USUAL, first=took[0], calls=calls)
 
 
-def wrong_choices(choices: Any) -> list[Finding]:
+def wrong_choices(choices: Any) -> Faults:
     """The first choice that the measurement doesn't agree with."""
     is_list = isinstance(choices, (list, tuple)) and len(choices) == len(TASKS)
     if not is_list or not all([choice in MODES for choice in choices]):
-        return [say("choices", said=choices)]
+        yield say("choices", said=choices)
     for task, choice, run in zip(TASKS, choices, measured(), strict=True):
         quickest = min(run, key=lambda mode: run[mode])
         if choice != quickest:
-            return [
-                say(
-                    f"choice.{quickest}",
-                    task=task,
-                    choice=choice,
-                    forward=run["forward"] * 1e3,
-                    reverse=run["reverse"] * 1e3,
-                )
-            ]
-    return []
+            yield say(
+                f"choice.{quickest}",
+                task=task,
+                choice=choice,
+                forward=run["forward"] * 1e3,
+                reverse=run["reverse"] * 1e3,
+            )
 
 
 def measured() -> list[dict[str, float]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Finding
+from minigrad.course.check import Faults, Finding
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
@@ -17,17 +17,14 @@ LAYERS = 16
 WITHIN = 0.05
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """Layers of several kinds, with two cuts and with three."""
     for sizes in tried(random):
         for k in (2, 3):
             said = answer(list(sizes), k)
             if not are_cuts(said, k):
-                return [say("no_cuts", said=said, k=k)]
-            found = fault_in(sorted(map(int, said)), sizes, k)
-            if found:
-                return [found]
-    return []
+                yield say("no_cuts", said=said, k=k)
+            yield fault_in(sorted(map(int, said)), sizes, k)
 
 
 def tried(random: np.random.Generator) -> Iterator[list[int]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Finding, pass_on_todo
+from minigrad.course.check import Array, Faults, Finding, pass_on_todo
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.devices import on_second_device
 from minigrad.course.check.probes.layouts import Laid, laid_out
@@ -15,7 +15,6 @@ from minigrad.course.exercises.recorded import in_torch
 
 say = Messages(__name__)
 
-ANSWER = "RowSums"
 WEIGHTS = np.array([1.0, 2.0, 4.0])
 CASES = (
     ("float32, as it lies", "float32", False, False),
@@ -44,18 +43,15 @@ def run(torch: Any, answer: Any, case: tuple[str, str, bool, bool]) -> dict[str,
     }
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The recorded cases in their order; then a second device."""
     for case, recorded in zip(CASES, in_torch("17.4"), strict=True):
         name, dtype, *turned = case
         laid = seen(laid_out, (answer,), numbers(dtype), *turned)
-        found = fault_in(laid, name, dtype, recorded)
-        if found:
-            return [found]
+        yield fault_in(laid, name, dtype, recorded)
     moved = seen(on_second_device, (answer,), numbers("float32"))
     if moved.leaves:
-        return [say("device", step=moved.leaves[0])]
-    return []
+        yield say("device", step=moved.leaves[0])
 
 
 def fault_in(laid: Laid, name: str, dtype: str, recorded: Any) -> Finding | None:
