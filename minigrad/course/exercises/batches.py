@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Array, Faults, Finding
-from minigrad.course.check.probes import batches, seen
+from minigrad.course.check import Array, Crash, Faults, Finding
+from minigrad.course.check.probes import batches, seen, tried
 from minigrad.course.check.probes.batches import Mapped
 from minigrad.course.exercises.messages import Messages
 
@@ -44,13 +44,15 @@ def look_at(
     for case in cases:
         right, leaves = by_loop(one, case)
         g = random.uniform(0.5, 1.5, right.shape)
-        run = seen(batches.mapped, (answer,), case.in_dims, case.given, g)
-        found = fault_in(run, name, case, numbers(right))
-        if not found:
-            wanted = minigrad.autograd.grad(right, leaves, minigrad.tensor(g))
-            found = wrong_gradient(run, name, case, [numbers(one) for one in wanted])
-        yield found
-    yield grows(answer, name, cases[-1], run.nodes, g)
+        run = tried(batches.mapped, (answer,), case.in_dims, case.given, g)
+        if isinstance(run, Crash):
+            yield say.of_crash("crashed", run, **facts_of(name, case))
+            return
+        yield fault_in(run, name, case, numbers(right))
+        wanted = minigrad.autograd.grad(right, leaves, minigrad.tensor(g))
+        yield wrong_gradient(run, name, case, [numbers(one) for one in wanted])
+        nodes = run.nodes
+    yield grows(answer, name, cases[-1], nodes, g)
 
 
 def by_loop(one: Callable[..., Any], case: Case) -> tuple[Any, list[Any]]:
@@ -73,8 +75,6 @@ def numbers(tensor: Any) -> Array:
 def fault_in(run: Mapped, name: str, case: Case, right: Array) -> Finding | None:
     """What is wrong with a result; None if it is that of the loop."""
     shown = facts_of(name, case)
-    if run.crash is not None:
-        return say.of_crash("crashed", run.crash, **shown)
     if run.result is None:
         return say("no_tensor", kind=run.kind, **shown)
     shown |= {"got": run.result.shape, "wanted": right.shape}

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Faults, Finding, pass_on_todo, ten_questions
-from minigrad.course.check.probes import seen
+from minigrad.course.check import Crash, Faults, Finding, ten_questions
+from minigrad.course.check.probes import tried
 from minigrad.course.check.probes.reviews import Reviewed, reviewed
 from minigrad.course.exercises.messages import Messages
 
@@ -27,10 +27,10 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     for number, word in enumerate(said, 1):
         if word not in WORDS:
             yield say("review.open", number=number, word=word, text=text_of(number))
-    found = seen(reviewed, (mine, example))
-    if found.crash is not None:
-        pass_on_todo(found.crash)
-        yield say("crashed", error=found.crash.text.splitlines()[0])
+    found = tried(reviewed, (mine, example))
+    if isinstance(found, Crash):
+        yield say.of_crash("crashed", found, error=found.text.splitlines()[0])
+        return
     yield from in_the_runs(found, said)
     for number, word in enumerate(said, 1):
         if word == "no":

@@ -50,7 +50,8 @@ def tried(
     try:
         return seen(look, answers, *given)
     except Exception as error:
-        return crash_of("", error)
+        there: Crash | None = vars(error).get("crash")
+        return there or crash_of("", error)
 
 
 def seen_alone(look: Callable[..., Seen], answer: Any, *given: Any) -> Seen:
