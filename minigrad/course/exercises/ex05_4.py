@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.course.check import Faults, Finding
 from minigrad.course.exercises import graphs
-from minigrad.course.exercises.messages import Messages
+from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
 
@@ -30,19 +30,19 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
                 yield wrong_at(name, float(found.get(name, 0.0)), parts, order)
 
 
-def wrong_at(name: str, got: float, parts: list[float], order: list[str]) -> Finding:
+def wrong_at(at: str, got: float, parts: list[float], order: list[str]) -> Finding:
     """One node whose gradient is not what arrives there."""
     if not parts:
         return say("root", got=got)
     total = " + ".join([f"{part:g}" for part in parts]).replace("+ -", "- ")
     arrives = "arrives" if len(parts) == 1 else "arrive"
     usual = {
-        ".last": parts[-1],
-        ".first": parts[0],
-        ".nothing": 0.0,
-        ".mean": sum(parts) / len(parts),
-        ".one_more": sum(parts) + 1.0,
+        "last": parts[-1],
+        "first": parts[0],
+        "nothing": 0.0,
+        "mean": sum(parts) / len(parts),
+        "one_more": sum(parts) + 1.0,
     }
-    fitting = [known for known, number in usual.items() if np.isclose(got, number)]
-    said = {"size": len(order), "got": got, "at": name, "arrives": arrives}
-    return say("".join(["wrong", *fitting[:1]]), total=total, **said)
+    name = named("wrong", usual, lambda number: np.isclose(got, number))
+    said = {"size": len(order), "got": got, "at": at, "arrives": arrives}
+    return say(name, total=total, **said)

@@ -12,7 +12,7 @@ from minigrad.course.check import Array, Crash, Faults, Finding
 from minigrad.course.check.probes import tried
 from minigrad.course.check.probes.second_order import Critic, stepped
 from minigrad.course.exercises.gym.random_inputs import numbers
-from minigrad.course.exercises.messages import Messages
+from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
 
@@ -66,9 +66,9 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
 
 def off(moved: Array, moves: dict[str, Array], rows: int) -> Finding:
     """A step that went elsewhere."""
-    fitting = [f"off.{n}" for n, m in moves.items() if np.allclose(moved, m)]
+    name = named("off", moves, lambda move: np.allclose(moved, move))
     got, right = float(moved[0]), float(moves["right"][0])
-    return say([*fitting, "off"][0], rows=rows, name="W", got=got, right=right)
+    return say(name, rows=rows, name="W", got=got, right=right)
 
 
 def gradients(critic: Critic, x: Array) -> dict[str, Array]:

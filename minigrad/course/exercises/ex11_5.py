@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +14,7 @@ from minigrad import func
 from minigrad.course.check import Faults, Finding
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.clocks import Pace, Timed, timed
-from minigrad.course.exercises.messages import Messages
+from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
 
@@ -48,19 +49,14 @@ def fault_in(found: Timed) -> Finding | None:
         return None
     names = {
         "no_clock": 0.0,
-        "cold": took[0] if calls == 1 else None,
-        "once": took[1] if calls == 2 else None,
+        "cold": took[0] if calls == 1 else math.inf,
+        "once": took[1] if calls == 2 else math.inf,
         "sum": sum(took),
         "sum.warm": sum(took[1:]),
         "mean": sum(took) / calls,
         "mean.warm": sum(took[1:]) / max(calls - 1, 1),
     }
-    near = [
-        name
-        for name, value in names.items()
-        if value is not None and abs(said - value) <= USUAL / 10
-    ]
-    name = f"seconds.{near[0]}" if near else "seconds"
+    name = named("seconds", names, lambda value: abs(said - value) <= USUAL / 10)
     return say(name, said=said, usual=USUAL, first=took[0], calls=calls)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from minigrad.course.check import Array, Faults, Finding
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.clocks import Pace, Timed, timed
-from minigrad.course.exercises.messages import Messages
+from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
 
@@ -77,8 +77,7 @@ def why(said: float, right: float, did: Timed) -> str:
         "mean": [one[1:].sum() / other[1:].sum(), ratios[1:].mean()],
         "least": [ratios[1:].min(), ratios[1:].max()],
     }
-    fitting = [n for n, values in names.items() if any(near(said, v) for v in values)]
-    return f"ratio.{fitting[0]}" if fitting else "ratio"
+    return named("ratio", names, lambda values: any(near(said, v) for v in values))
 
 
 def rounds(did: Timed) -> Array:

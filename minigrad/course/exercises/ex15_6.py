@@ -11,7 +11,7 @@ from minigrad.course.check.probes import batches, tried
 from minigrad.course.check.probes.batches import Mapped
 from minigrad.course.check.probes.clocks import Pace, Timed, timed
 from minigrad.course.exercises.batches import same
-from minigrad.course.exercises.messages import Messages
+from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
 
@@ -48,10 +48,9 @@ def wrong_gradients(run: Mapped | Crash, each: Array) -> Finding | None:
         "transposed": [each.T],
     }
     if not same(run.result, each):
-        names = [
-            n for n, wrong in known.items() if any(same(run.result, w) for w in wrong)
-        ]
-        return say(f"gradients.{names[0]}" if names else "gradients", **shown)
+        got = run.result
+        name = named("gradients", known, lambda wrong: any(same(got, w) for w in wrong))
+        return say(name, **shown)
     return say("loop", calls=run.calls) if run.calls != 1 else None
 
 
@@ -70,9 +69,9 @@ def fault_in(raced: Timed | Crash) -> Finding | None:
         "difference": SLOW - FAST,
         "cold": (SLOW + COLD) / (FAST + COLD),
     }
-    near = [name for name, value in known.items() if abs(said / value - 1) < 0.05]
-    if near:
-        return say(f"ratio.{near[0]}", said=said, right=right)
+    name = named("ratio", known, lambda value: abs(said / value - 1) < 0.05)
+    if name != "ratio":
+        return say(name, said=said, right=right)
     changes = int((np.diff(raced.who) != 0).sum())
     if changes < LEAST_TURNS:
         return say("turns", changes=changes, slow=slow, said=said)

@@ -10,7 +10,7 @@ from minigrad.course.check import Crash, Faults, Finding
 from minigrad.course.check.probes import seen, tried
 from minigrad.course.check.probes.clocks import Pace, Timed, timed
 from minigrad.course.check.probes.training import by_rows, gathered
-from minigrad.course.exercises.messages import Messages
+from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
 
@@ -80,13 +80,10 @@ def unfair(found: Timed) -> Finding | None:
         return None
     slow, quick = [found.took[found.who == place][:calls] for place in (0, 1)]
     usually = {
-        "said.upside_down": 1 / RATIO,
-        "said.difference": USUAL[0] - USUAL[1],
-        "said.cold": sum(slow) / sum(quick),
-        "said.once": sum(slow[1:2]) / (sum(quick[1:2]) or 1.0),
+        "upside_down": 1 / RATIO,
+        "difference": USUAL[0] - USUAL[1],
+        "cold": sum(slow) / sum(quick),
+        "once": sum(slow[1:2]) / (sum(quick[1:2]) or 1.0),
     }
-    near = [
-        name for name, value in usually.items() if abs(said - value) <= abs(value) / 50
-    ]
-    name = near[0] if near else "said"
+    name = named("said", usually, lambda value: abs(said - value) <= abs(value) / 50)
     return say(name, said=said, right=RATIO, calls=calls)
