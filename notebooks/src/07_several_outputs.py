@@ -295,8 +295,8 @@ slopes(MarkedGate)
 # %% tags=["because"]
 course.because(
     "07.because",
-    "No error, no warning. Which test would have shown that a backward uses g_mask? One "
-    "sentence, for yourself; it isn't graded.",
+    "Which test would show you that a backward uses g_mask? One sentence, for yourself; "
+    "it isn't graded.",
 )
 
 # %% [markdown] tags=["slide"]

@@ -89,8 +89,8 @@ course.predict(
 # %% tags=["because", "hide-input"]
 course.because(
     "15.because",
-    "score saw x.requires_grad = False, and yet backward filled X.grad. Why? One "
-    "sentence, for yourself; it isn't graded.",
+    "When score runs under vmap, which calls are recorded, and of what? One sentence, "
+    "for yourself; it isn't graded.",
 )
 
 # %% [markdown] tags=["slide"]

@@ -399,8 +399,8 @@ wrong, no_gradient, wrong_sign
 # %% tags=["because", "hide-input"]
 course.because(
     "16.because",
-    "A network learns although one of its gradients is wrong. How can that be? One "
-    "sentence, for yourself; it isn't graded.",
+    "What does a loss that falls tell you about the gradients, and what doesn't it? "
+    "One sentence, for yourself; it isn't graded.",
 )
 
 # %% [markdown] tags=["slide"]

@@ -12,6 +12,7 @@ import nbformat
 import pytest
 from nbconvert import HTMLExporter
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from minigrad.course.author.build import FIRST_LINE, FOLD, unfolded
 from minigrad.views.page import steps_at_first
@@ -112,6 +113,58 @@ def test_nothing_is_run_or_told_before_commit(path: Path, workspace: Path) -> No
         assert [text for text in (question, *choices) if text not in page] == []
 
 
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_no_output_tells_an_outcome_before_commit(path: Path, workspace: Path) -> None:
+    book = run_on(read(path), place_of(path, workspace))
+    answered = read(path)
+    for cell in predictions(answered):
+        committed(cell, "a")
+    run_on(answered, place_of(path, workspace))
+    asking = zip(predictions(book), predictions(answered), strict=True)
+    assert [early for pair in asking for early in told_early(book, *pair)] == []
+
+
+def told_early(
+    book: NotebookNode, asking: NotebookNode, answered: NotebookNode
+) -> list[tuple[str, str]]:
+    """What says how a prediction ends: in its section above it, or asking why below.
+
+    The question why isn't folded, so it may not even have a part of the outcome. What
+    shows several of the choices tells none.
+    """
+    label, _, choices = map(ast.literal_eval, call_in(asking).args[:3])
+    first, why = said(answered).strip().splitlines()[-2:]
+    is_so = first.partition("The run says: ")[2] or first.removeprefix("✓ Right: ")
+    others = [choice for choice in choices if choice != is_so]
+    place = book.cells.index(asking)
+    heads = [n for n, c in enumerate(book.cells[:place]) if c.source.startswith("## ")]
+    above = [said(c) for c in book.cells[max(heads, default=0) : place]]
+    below = [said(c) for c in book.cells[place:] if "course.because(" in c.source]
+    told = [page for page in (*above, *below) if has(why, page)]
+    told += [
+        page
+        for page in (*above, *below)
+        if has(is_so, page) and not any(has(other, page) for other in others)
+    ]
+    parts = own_parts(is_so, choices)
+    told += [page for page in below if any(has(part, page) for part in parts)]
+    return [(label, page) for page in told]
+
+
+def own_parts(is_so: str, choices: list[str]) -> list[str]:
+    """The parts of an outcome that not all choices have."""
+    parts = re.split(r", (?:then |and later )?| and ", is_so)
+    return [part for part in parts if not all(has(part, one) for one in choices)]
+
+
+def has(text: str, page: str) -> bool:
+    """Whether a page has this text, and not as a part of a word or a number."""
+    found = re.search(
+        rf"(?<![\w.]){re.escape(text)}(?!\w|\.\d)", " ".join(page.split())
+    )
+    return found is not None
+
+
 def test_folded_text_can_be_unfolded() -> None:
     (lesson,) = [path for path in LESSONS if path.stem.startswith("05_")]
     cells = nbformat.read(lesson, as_version=4).cells
@@ -135,3 +188,21 @@ def test_exported_html_leaves_out_what_a_question_is_made_of(path: Path) -> None
     assert FIRST_LINE not in text
     for cell in predictions(book):
         assert ast.literal_eval(call_in(cell).args[1]) not in text
+
+
+@pytest.mark.parametrize(
+    ("prompt", "tells"),
+    [("Why is it True?", True), ("A ctx sees it. Why?", True), ("Why so?", False)],
+)
+def test_question_why_that_tells_an_outcome_is_found(prompt: str, tells: bool) -> None:
+    source = 'course.predict("x.a", "What?", ["True, 1", "False, 1"], run)'
+    asking, answered, because = (new_code_cell(source) for _ in range(3))
+    because.source = 'course.because("x.because", ...)'
+    for cell, text in (
+        (asking, "What?\n  a: True, 1\n  b: False, 1"),
+        (answered, "✓ Right: True, 1\nA ctx sees it."),
+        (because, f"{prompt}\n  Because ..."),
+    ):
+        cell.outputs = [new_output("execute_result", {"text/plain": text})]
+    book = new_notebook(cells=[asking, because])
+    assert bool(told_early(book, asking, answered)) is tells

@@ -60,6 +60,12 @@ answer = "TODO: another"
 looks_like = "TODO: what somebody thinks who says this"
 """
 
+HANDED = """
+# What is handed over by name: a Function, a function, or anything else.
+[handed]
+TODO = "Function"
+"""
+
 MESSAGES = """
 [messages]
 where = "{{answer}}.backward"
@@ -119,17 +125,15 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Finding
+from minigrad.course.check import Faults
 from minigrad.course.exercises.messages import Messages
-
-ANSWER = "TODO"
 
 say = Messages(__name__)
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
-    """Try the answer on numbers drawn from ``random``; one finding for each mistake."""
-    return [say("TODO", answer=answer.__name__, got=0.0)]
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
+    """Try the answer on numbers drawn from ``random``; the first fault is told."""
+    yield say("TODO", answer=answer.__name__, got=0.0)
 '''
 
 
@@ -144,7 +148,7 @@ def main_new(arguments: Sequence[str]) -> int:
         print(f"new: {identity!r} is no exercise id; write it like 02.4")
         return 2
     stem = f"ex{identity.replace('.', '_')}"
-    text, module = TEXT + MESSAGES, LOOK
+    text, module = TEXT + HANDED + MESSAGES, LOOK
     if kind in "PI":
         text, module = TEXT + QUESTION, TRUTH
     elif kind == "R":

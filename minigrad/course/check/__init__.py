@@ -43,7 +43,7 @@ from minigrad.course.check.facts import (
     Tangent,
     Trial,
 )
-from minigrad.course.check.findings import Finding
+from minigrad.course.check.findings import Faults, Finding
 from minigrad.course.check.lifetimes import peak_bytes, watch
 from minigrad.course.check.limits import (
     Deadline,
@@ -91,6 +91,7 @@ __all__ = [
     "Diagnosis",
     "Exercise",
     "Facts",
+    "Faults",
     "Finding",
     "Line",
     "OutOfTimeError",

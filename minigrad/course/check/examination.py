@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from minigrad.course.check import forbidden_api, questions, solved_remarks, subm
 from minigrad.course.check.casefile import is_todo, says_todo, thrown
 from minigrad.course.check.exercise import Exercise
 from minigrad.course.check.facts import Case, Contract, Facts
-from minigrad.course.check.findings import Finding
+from minigrad.course.check.findings import Faults, Finding
 from minigrad.course.check.forward_checks import question_about
 from minigrad.course.check.judge import judge
 from minigrad.course.check.limits import (
@@ -149,11 +150,15 @@ def _examine_by_spec(
         unusable = submission.no_function(answer, exercise.function)
         if unusable:
             return refused(exercise, [unusable], seed)
+    if exercise.handed:
+        answer, missing = submission.handed(exercise.handed, answer, exercise.id)
+        if missing:
+            return refused(exercise, missing, seed)
     random = np.random.default_rng(seed)
     with answers_running(deadline):
         try:
             with deadline.watching():
-                found = exercise.spec.look_at(answer, random)
+                found = first_of(exercise.spec.look_at(answer, random))
         except Exception as error:
             if says_todo(error):
                 note = f"its line {str(error)!r} is still there"
@@ -166,6 +171,11 @@ def _examine_by_spec(
         with answers_running(deadline), deadline.watching():
             remarks = exercise.spec.remarks_on(answer)
     return verdict_of(exercise, SOLVED, remarks=tuple(remarks), seed=seed)
+
+
+def first_of(faults: Faults) -> list[Finding]:
+    """The first thing that is wrong: nothing behind it is looked at."""
+    return list(islice(filter(None, faults), 1))
 
 
 def _stopped_by(error: Exception, answer: object) -> Finding:
@@ -222,7 +232,8 @@ def _examine_function(
     judgement = judge(facts, exercise, references)
     if not judgement.findings and hasattr(exercise.spec, "look_also"):
         with answers_running(deadline), deadline.watching():
-            more = exercise.spec.look_also(answer, np.random.default_rng(seed))
+            random = np.random.default_rng(seed)
+            more = first_of(exercise.spec.look_also(answer, random))
         hinted = [f.with_hint(exercise.mistake_hints.get(f.id, "")) for f in more]
         judgement = replace(judgement, findings=tuple(hinted))
     if not judgement.findings:
@@ -259,7 +270,7 @@ def _examine_parts(
         remarks += verdict.remarks
     if hasattr(exercise.spec, "look_at_rest"):
         with answers_running(deadline), deadline.watching():
-            findings = exercise.spec.look_at_rest(functions, rest)
+            findings = first_of(exercise.spec.look_at_rest(functions, rest))
         if findings:
             return refused(exercise, findings, seed)
     return verdict_of(exercise, SOLVED, remarks=remarks, seed=seed)

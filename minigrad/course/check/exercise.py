@@ -79,8 +79,14 @@ class Exercise:
     def answer(self) -> str:
         """The name of the class or function to be written."""
         contract = getattr(self.spec, "CONTRACT", None)
-        name: str = contract.name if contract else self.function or self.spec.ANSWER
-        return name
+        name = contract.name if contract else self.function or ", ".join(self.handed)
+        return name or str(self.spec.ANSWER)
+
+    @property
+    def handed(self) -> Mapping[str, str]:
+        """The kind of each thing to be handed over, by its name; mostly empty."""
+        kinds: Mapping[str, str] = getattr(self.spec, "HANDED", {})
+        return kinds
 
     @property
     def function(self) -> str:

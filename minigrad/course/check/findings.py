@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from minigrad.course.check.facts import Array
 from minigrad.mistakes import TABLE
@@ -72,3 +74,7 @@ class Finding:
     def with_hint(self, hint: str) -> Finding:
         """This finding with the next step replaced, unless ``hint`` is empty."""
         return replace(self, hint=hint) if hint else self
+
+
+Faults: TypeAlias = Iterator[Finding | None]
+"""What is wrong, one look after the other; of a program only the first is told."""

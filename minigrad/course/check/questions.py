@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import minigrad
 from minigrad import errors
 from minigrad.course.check.exercise import Exercise, Question
 from minigrad.course.check.findings import Finding
@@ -215,6 +216,19 @@ def misplaced_lines(exercise: Exercise, order: Sequence[str]) -> Finding | None:
         )
     found: Finding | None = exercise.spec.run_lines([lines[n].text for n in order])
     return found
+
+
+def methods_of(
+    class_name: str, methods: Sequence[str], lines: Sequence[str], names: dict[str, Any]
+) -> Any:
+    """A Function whose methods the lines define; why Python can't run them, if so."""
+    try:
+        exec(compile("\n".join(lines) + "\n", f"your {class_name}", "exec"), names)
+    except (SyntaxError, NameError) as error:
+        said = getattr(error, "msg", str(error))
+        return re.sub(r" \(?on line [0-9]+\)?$", "", said)
+    body = {name: staticmethod(names[name]) for name in methods if name in names}
+    return type(class_name, (minigrad.autograd.Function,), body)
 
 
 def defined_by(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import CodeType
 from typing import Any
 
@@ -35,6 +35,21 @@ def unusable(answer: object, name: str) -> Finding | None:
         what = f"check was given a {type(answer).__name__}, not a class"
         hint = f"Hand over the class itself: its name {name}, nothing after it."
     return Finding((), what, "the call of check", hint=hint)
+
+
+KINDS = {"function": no_function, "Function": unusable}
+"""What an exercise may say of the things that are handed over, by their names."""
+
+
+def handed(
+    kinds: Mapping[str, str], answer: object, exercise_id: str
+) -> tuple[Any, list[Finding]]:
+    """What was handed over, each of its kind; else a finding."""
+    answers, found = one_for_each([*kinds], answer, exercise_id)
+    for given, (name, kind) in zip(answers, kinds.items(), strict=True):
+        if kind in KINDS and not found:
+            found = [each for each in [KINDS[kind](given, name)] if each]
+    return answers if len(kinds) > 1 else answers[0], found
 
 
 def of_another_kind(answer: object, name: str, shipped: object) -> Finding | None:

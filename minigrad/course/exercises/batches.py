@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Array, Finding, pass_on_todo, submission
-from minigrad.course.check.probes import batches, seen
+from minigrad.course.check import Array, Crash, Faults, Finding
+from minigrad.course.check.probes import batches, seen, tried
 from minigrad.course.check.probes.batches import Mapped
 from minigrad.course.exercises.messages import Messages
 
@@ -39,22 +39,20 @@ def look_at(
     one: Callable[..., Any],
     cases: Sequence[Case],
     random: np.random.Generator,
-) -> list[Finding]:
+) -> Faults:
     """The first case that differs from a loop of ``one``; then, whether it loops."""
-    unusable = submission.unusable(answer, name)
-    if unusable:
-        return [unusable]
     for case in cases:
         right, leaves = by_loop(one, case)
         g = random.uniform(0.5, 1.5, right.shape)
-        run = seen(batches.mapped, (answer,), case.in_dims, case.given, g)
-        found = fault_in(run, name, case, numbers(right))
-        if not found:
-            wanted = minigrad.autograd.grad(right, leaves, minigrad.tensor(g))
-            found = wrong_gradient(run, name, case, [numbers(one) for one in wanted])
-        if found:
-            return [found]
-    return grows(answer, name, cases[-1], run.nodes, g)
+        run = tried(batches.mapped, (answer,), case.in_dims, case.given, g)
+        if isinstance(run, Crash):
+            yield say.of_crash("crashed", run, **facts_of(name, case))
+            return
+        yield fault_in(run, name, case, numbers(right))
+        wanted = minigrad.autograd.grad(right, leaves, minigrad.tensor(g))
+        yield wrong_gradient(run, name, case, [numbers(one) for one in wanted])
+        nodes = run.nodes
+    yield grows(answer, name, cases[-1], nodes, g)
 
 
 def by_loop(one: Callable[..., Any], case: Case) -> tuple[Any, list[Any]]:
@@ -77,9 +75,6 @@ def numbers(tensor: Any) -> Array:
 def fault_in(run: Mapped, name: str, case: Case, right: Array) -> Finding | None:
     """What is wrong with a result; None if it is that of the loop."""
     shown = facts_of(name, case)
-    if run.crash is not None:
-        pass_on_todo(run.crash)
-        return say.of_crash("crashed", run.crash, text=run.crash.text, **shown)
     if run.result is None:
         return say("no_tensor", kind=run.kind, **shown)
     shown |= {"got": run.result.shape, "wanted": right.shape}
@@ -117,7 +112,7 @@ def wrong_gradient(
     return None
 
 
-def grows(answer: Any, name: str, case: Case, nodes: int, g: Array) -> list[Finding]:
+def grows(answer: Any, name: str, case: Case, nodes: int, g: Array) -> Finding | None:
     """Whether the graph is larger for twice as many samples: then there is a loop."""
     twice = [
         x if dim is None else np.concatenate([x, x], dim)
@@ -125,5 +120,5 @@ def grows(answer: Any, name: str, case: Case, nodes: int, g: Array) -> list[Find
     ]
     more = seen(batches.mapped, (answer,), case.in_dims, twice, np.concatenate([g, g]))
     if more.nodes == nodes:
-        return []
-    return [say("loop", name=name, few=nodes, many=more.nodes)]
+        return None
+    return say("loop", name=name, few=nodes, many=more.nodes)

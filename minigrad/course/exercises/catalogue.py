@@ -116,7 +116,7 @@ def spec_of(stem: str, text: Mapping[str, Any]) -> SimpleNamespace:
         found |= {name: it for name, it in stated.items() if name not in own}
     if "remarks" in text:
         found["REMARKS"] = frozenset(text["remarks"])
-    for key in ("answer", "function", "shipped", "when_missing"):
+    for key in ("answer", "function", "handed", "shipped", "when_missing"):
         if key in text:
             found[key.upper()] = text[key]
     return SimpleNamespace(**found)

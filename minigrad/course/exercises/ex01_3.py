@@ -8,28 +8,25 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Finding
+from minigrad.course.check import Faults
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
 
-ANSWER = "Scaled"
 
-
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """Two calls, then backward through the first; and the decorators."""
-    found = two_calls(answer, random)
+    yield from two_calls(answer, random)
     plain = [
         name
         for name in ("forward", "backward")
         if not isinstance(inspect.getattr_static(answer, name), staticmethod)
     ]
-    if plain and not found:
-        return [say("plain", methods=" and ".join(plain), answer=answer.__name__)]
-    return found
+    if plain:
+        yield say("plain", methods=" and ".join(plain), answer=answer.__name__)
 
 
-def two_calls(answer: Any, random: np.random.Generator) -> list[Finding]:
+def two_calls(answer: Any, random: np.random.Generator) -> Faults:
     """Each call has to use its own factor, whichever runs backward first."""
     one, two = (float(n) for n in random.permutation([2, 3, 5, 7])[:2])
     x = minigrad.tensor(random.uniform(1, 2, 3).round(2), requires_grad=True)
@@ -38,7 +35,7 @@ def two_calls(answer: Any, random: np.random.Generator) -> list[Finding]:
     first, second = answer.apply(x, one), answer.apply(x, two)
     if not np.allclose(first.detach().numpy(), x.detach().numpy() * one):
         got = first.tolist()
-        return [say("value", got=got, x=x.tolist(), factor=one, **said)]
+        yield say("value", got=got, x=x.tolist(), factor=one, **said)
     upstream = minigrad.tensor(random.uniform(1, 2, 3).round(2))
     got = []
     for output in (first, second):
@@ -54,5 +51,4 @@ def two_calls(answer: Any, random: np.random.Generator) -> list[Finding]:
             if np.allclose(slopes, two) and call == "first":
                 name = "slope.mixed.kept" if new else "slope.mixed"
             said |= {"call": call, "factor": factor, "slope": slopes[0]}
-            return [say(name, other=two, new=", ".join(new), **said)]
-    return []
+            yield say(name, other=two, new=", ".join(new), **said)

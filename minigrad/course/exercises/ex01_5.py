@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Finding
+from minigrad.course.check import Faults
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
 
-ANSWER = "Leaky, Clean"
 
-
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """Run two calls of each, and backward through the first one."""
     pair = list(answer) if isinstance(answer, (list, tuple)) else [answer]
     functions = [
@@ -24,25 +22,24 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
         if isinstance(each, type) and issubclass(each, minigrad.autograd.Function)
     ]
     if len(pair) != 2 or len(functions) != 2:
-        return [say("not_two", count=len(functions))]
+        yield say("not_two", count=len(functions))
     leaky, clean = functions
     one, two = (float(n) for n in random.permutation([2, 3, 5, 7])[:2])
     said: dict[str, Any] = {"one": one, "two": two}
     alone = slope_of_the_first(leaky, [one])
     if not np.isclose(alone, one):
-        return [say("wrong_alone", answer=leaky.__name__, got=alone, **said)]
+        yield say("wrong_alone", answer=leaky.__name__, got=alone, **said)
     mixed = slope_of_the_first(leaky, [one, two])
     if np.isclose(mixed, one):
-        return [say("not_mixed", answer=leaky.__name__, got=mixed, **said)]
+        yield say("not_mixed", answer=leaky.__name__, got=mixed, **said)
     before = set(vars(clean))
     kept_apart = slope_of_the_first(clean, [one, two])
     new = sorted(set(vars(clean)) - before)
     said |= {"answer": clean.__name__, "new": ", ".join(new)}
     if new:
-        return [say("mixed.on_class", **said)]
+        yield say("mixed.on_class", **said)
     if not np.isclose(kept_apart, one):
-        return [say("mixed", got=kept_apart, **said)]
-    return []
+        yield say("mixed", got=kept_apart, **said)
 
 
 def slope_of_the_first(function: Any, factors: list[float]) -> float:

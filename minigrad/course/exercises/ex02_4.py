@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Finding
+from minigrad.course.check import Faults, Finding
 from minigrad.course.exercises.messages import Messages
 from minigrad.errors import SavedModifiedError
 
 say = Messages(__name__)
 
-ANSWER = "Scale"
 
-
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The numbers first; then a change of factor between forward and backward."""
-    return next(filter(None, (list(look(answer, random)) for look in LOOKS)), [])
+    for look in LOOKS:
+        yield from look(answer, random)
 
 
 def wrong_numbers(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
@@ -29,7 +28,6 @@ def wrong_numbers(answer: Any, random: np.random.Generator) -> Iterator[Finding]
     said: dict[str, Any] = {"answer": answer.__name__, "factor": factor}
     if not np.allclose(result.detach().numpy(), (x * factor).detach().numpy()):
         yield say("value", got=result, x=x, **said)
-        return
     slope = slope_of(result, x, upstream)
     if not np.allclose(slope, factor.numpy()):
         yield say("slope", slope=slope, **said)

@@ -8,22 +8,18 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Finding
+from minigrad.course.check import Faults, Finding
 from minigrad.course.check.probes import lifetimes, seen
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
 
-ANSWER = "Exp"
 
-
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The numbers; then what is left after ``del y``, with the collector off."""
-    return (
-        list(wrong_numbers(answer, random))
-        or list(mixed_up(answer, random))
-        or list(left_behind(answer, random))
-    )
+    yield from wrong_numbers(answer, random)
+    yield from mixed_up(answer, random)
+    yield from left_behind(answer, random)
 
 
 def remarks_on(answer: Any) -> list[Finding]:
@@ -43,7 +39,6 @@ def wrong_numbers(answer: Any, random: np.random.Generator) -> Iterator[Finding]
     said: dict[str, Any] = {"answer": answer.__name__, "x": x.tolist()}
     if not np.allclose(y.detach().numpy(), right):
         yield say("value", got=y.tolist(), **said)
-        return
     (slope,) = minigrad.autograd.grad(y, x, upstream, materialize_grads=True)
     assert slope is not None  # zeros stand for a gradient that is missing
     if not np.allclose(slope.numpy(), right * upstream.numpy()):
@@ -70,6 +65,5 @@ def left_behind(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
             name = "alive.several" if len(alive) > 1 else "alive"
             things = " and ".join(alive)
             yield say(name, when=when, things=things, answer=answer.__name__)
-            return
     if left.collected:
         yield say("collected", times=left.collected, answer=answer.__name__)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Finding
+from minigrad.course.check import Faults
 from minigrad.course.check.probes import chains, seen_alone
 from minigrad.course.exercises.messages import Messages
 
@@ -16,13 +16,13 @@ LENGTHS = (80, 100, 120)
 WITHIN = 0.05
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """Hold the formula against three chains."""
     size = int(random.integers(4000, 6000))
     all_said = [answer(n, size) for n in LENGTHS]
     for n, said in zip(LENGTHS, all_said, strict=True):
         if isinstance(said, bool) or not isinstance(said, (int, float, np.number)):
-            return [say("no_number", n=n, size=size, said=said)]
+            yield say("no_number", n=n, size=size, said=said)
     peaks = seen_alone(chains.peaks_of_chains, answer, LENGTHS, size)
     for n, said, measured in zip(LENGTHS, all_said, peaks, strict=True):
         if not is_near(said, measured):
@@ -36,8 +36,7 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
                 if answer(n, 2 * size) == said
                 else usual(n, size, said)
             )
-            return [say(name, n=n, size=size, said=said, measured=measured)]
-    return []
+            yield say(name, n=n, size=size, said=said, measured=measured)
 
 
 def is_near(said: Any, measured: int) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad import errors
-from minigrad.course.check import Finding
+from minigrad.course.check import Faults
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.work import work_of
 from minigrad.course.exercises.messages import Messages
@@ -19,7 +19,7 @@ NAMES = ("x", "W", "b")
 SHAPES = ((2, 3), (4, 3), (4,))
 
 
-def look_also(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_also(answer: Any, random: np.random.Generator) -> Faults:
     """Count the matrix products of backward, for each single input that needs one."""
     for name in NAMES:
         inputs = tuple([random.normal(size=shape) for shape in SHAPES])
@@ -29,5 +29,4 @@ def look_also(answer: Any, random: np.random.Generator) -> list[Finding]:
         if count > enough:
             made = errors.count_of(count, "matrix product")
             who = answer.__name__
-            return [say("too_many", name=name, made=made, needed=enough, answer=who)]
-    return []
+            yield say("too_many", name=name, made=made, needed=enough, answer=who)

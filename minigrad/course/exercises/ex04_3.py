@@ -8,19 +8,17 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Finding, crash_of
+from minigrad.course.check import Faults, Finding, crash_of
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
-
-ANSWER = "Scale, Shift, Mix"
 
 
 Given = list[Any]
 Slopes = Callable[[Any, Given], list[Any]]
 
 
-def look_at(answer: Sequence[Any], random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Sequence[Any], random: np.random.Generator) -> Faults:
     """Each class once; the first that is not right."""
 
     def numbers(*shape: int) -> Any:
@@ -34,10 +32,7 @@ def look_at(answer: Sequence[Any], random: np.random.Generator) -> list[Finding]
         ([numbers(3), t, numbers(3)], lambda g, _: [g * (1 - t), None, g * t]),
     ]
     for function, (given, right) in zip(answer, calls, strict=True):
-        finding = look_at_one(function, given, right, numbers)
-        if finding is not None:
-            return [finding]
-    return []
+        yield look_at_one(function, given, right, numbers)
 
 
 def remarks_on(answer: Sequence[Any]) -> list[Finding]:

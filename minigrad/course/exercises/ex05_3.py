@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Finding, first_line
+from minigrad.course.check import Array, Faults, Finding, first_line
 from minigrad.course.check.probes import seen, walks
 from minigrad.course.exercises import graphs
 from minigrad.course.exercises.messages import Messages
@@ -87,13 +87,10 @@ def tried(random: np.random.Generator) -> list[Tried]:
     ]
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The first graph of which the order is not one."""
     for graph in tried(random):
-        found = fault_in(seen(walks.walk, (answer,), graph.graph()), graph)
-        if found is not None:
-            return [found]
-    return []
+        yield fault_in(seen(walks.walk, (answer,), graph.graph()), graph)
 
 
 def fault_in(walk: walks.Walk, graph: Tried) -> Finding | None:

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Finding
+from minigrad.course.check import Faults, Finding
 from minigrad.course.exercises import graphs
-from minigrad.course.exercises.messages import Messages
+from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The diamond, then random graphs; the first join that is not the sum."""
     cases = [(["y", "c", "b", "a"], graphs.DIAMOND)]
     cases += [graphs.drawn(random, size) for size in (2, 6, 40)]
@@ -21,29 +21,28 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
         given = list(order), {name: list(pairs) for name, pairs in edges.items()}
         found = answer(*given)
         if not isinstance(found, dict):
-            return [say("no_dictionary", kind=type(found).__name__)]
+            yield say("no_dictionary", kind=type(found).__name__)
         if given != (order, edges):
-            return [say("changed")]
+            yield say("changed")
         for name, parts in graphs.addends(order, edges).items():
             right = sum(parts) if parts else 1.0
             if not np.isclose(found.get(name, 0.0), right):
-                return [wrong_at(name, float(found.get(name, 0.0)), parts, order)]
-    return []
+                yield wrong_at(name, float(found.get(name, 0.0)), parts, order)
 
 
-def wrong_at(name: str, got: float, parts: list[float], order: list[str]) -> Finding:
+def wrong_at(at: str, got: float, parts: list[float], order: list[str]) -> Finding:
     """One node whose gradient is not what arrives there."""
     if not parts:
         return say("root", got=got)
     total = " + ".join([f"{part:g}" for part in parts]).replace("+ -", "- ")
     arrives = "arrives" if len(parts) == 1 else "arrive"
     usual = {
-        ".last": parts[-1],
-        ".first": parts[0],
-        ".nothing": 0.0,
-        ".mean": sum(parts) / len(parts),
-        ".one_more": sum(parts) + 1.0,
+        "last": parts[-1],
+        "first": parts[0],
+        "nothing": 0.0,
+        "mean": sum(parts) / len(parts),
+        "one_more": sum(parts) + 1.0,
     }
-    fitting = [known for known, number in usual.items() if np.isclose(got, number)]
-    said = {"size": len(order), "got": got, "at": name, "arrives": arrives}
-    return say("".join(["wrong", *fitting[:1]]), total=total, **said)
+    name = named("wrong", usual, lambda number: np.isclose(got, number))
+    said = {"size": len(order), "got": got, "at": at, "arrives": arrives}
+    return say(name, total=total, **said)

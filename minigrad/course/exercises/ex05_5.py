@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Finding, first_line
+from minigrad.course.check import Array, Faults, Finding, first_line
 from minigrad.course.check.probes import seen, traversals
 from minigrad.course.check.probes.traversals import Traversal
 from minigrad.course.exercises.messages import Messages
@@ -122,7 +122,7 @@ def at_random(random: np.random.Generator) -> Program:
     return program
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """Each program once; then how long the answer is."""
     beside: Finding | None = None
     for program in tried(random):
@@ -139,13 +139,12 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
         found = seen(traversals.traverse, (answer,), plain)
         fault = fault_in(found, program, upstream, before)
         if fault is not None and not fault.values_right:
-            return [fault]
+            yield fault
         beside = beside or fault
     if beside is not None:
-        return [beside]
+        yield beside
     if found.lines > MOST_LINES:
-        return [say("too_long", lines=found.lines, most=MOST_LINES)]
-    return []
+        yield say("too_long", lines=found.lines, most=MOST_LINES)
 
 
 def fault_in(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Array, Finding, says_todo
+from minigrad.course.check import Array, Faults, Finding, says_todo
 from minigrad.course.exercises.gym.broadcasting import WRONG_SUMS, Shape, summed
 from minigrad.course.exercises.gym.random_inputs import numbers
 from minigrad.course.exercises.messages import Messages
@@ -115,15 +115,15 @@ RULES: list[tuple[str, Rule]] = [
 """What each known mistake makes of a gradient."""
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The first pair of shapes for which the numbers or the shape are not right."""
     gradients = [(numbers(random, *large), shape) for large, shape in PAIRS]
     tried = [(g, shape, attempt(answer, g, shape)) for g, shape in gradients]
     found = [finding_of(*one) for one in tried]
     first = next((finding for finding in found if finding), None)
     if first is None:
-        return []
-    return [first if first.ids else replace(first, ids=name_of(tried))]
+        return
+    yield first if first.ids else replace(first, ids=name_of(tried))
 
 
 Tried = tuple[Array, Shape, Any]

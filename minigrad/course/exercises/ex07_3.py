@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Finding
+from minigrad.course.check import Faults
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.work import work_of
 from minigrad.course.exercises.messages import Messages
@@ -18,18 +18,17 @@ ENOUGH = (1, 2)
 """So many products do for the sine alone, and for the square alone."""
 
 
-def look_also(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_also(answer: Any, random: np.random.Generator) -> Faults:
     """Use one output at a time, and look for work that its absence makes needless."""
     for used, name in enumerate(OUTPUTS):
         x = random.uniform(0.3, 2.0, 6)
         work = seen(work_of, (answer,), (x,), (True,), used, ("cos", "mul"))
         said = {"answer": answer.__name__, "used": name}
         if "cos" in work.forward:
-            return [say("too_early", **said)]
+            yield say("too_early", **said)
         if work.zeros:
-            return [say("zeros", maker=work.zeros[0], **said)]
+            yield say("zeros", maker=work.zeros[0], **said)
         products = work.backward.count("mul")
         if (used == 1 and "cos" in work.backward) or products > ENOUGH[used]:
             message = "needless.cosine" if used else "needless"
-            return [say(message, count=products, **said)]
-    return []
+            yield say(message, count=products, **said)

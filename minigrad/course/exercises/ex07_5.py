@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import minigrad
-from minigrad.course.check import Finding, crash_of, says_todo, thrown
+from minigrad.course.check import Faults, Finding, crash_of, says_todo, thrown
 from minigrad.course.check.probes import opinions, seen
 from minigrad.course.exercises.messages import Messages
 from minigrad.course.exercises.rules import rules_of
 
 say = Messages(__name__)
 
-ANSWER = "Round, hands_on, why"
 FEWEST_WORDS = 5
 ROUNDS = 2
 
@@ -22,15 +21,16 @@ Asked = tuple[bool | None, bool, Finding | None]
 RULES = rules_of(__name__)
 
 
-def look_at_rest(functions: Sequence[Any], rest: Sequence[Any]) -> list[Finding]:
+def look_at_rest(functions: Sequence[Any], rest: Sequence[Any]) -> Faults:
     """The test accepts what is right and refuses what is wrong; the box is filled."""
     hands_on, why = rest
     if not callable(hands_on):
-        return [say("no_function", given=hands_on)]
-    return test_of_the_test(hands_on) or explanation(why)
+        yield say("no_function", given=hands_on)
+    yield from test_of_the_test(hands_on)
+    yield explanation(why)
 
 
-def test_of_the_test(hands_on: Any) -> list[Finding]:
+def test_of_the_test(hands_on: Any) -> Faults:
     """Give it Functions whose backward is known.
 
     Each is asked about twice, and all in an order that nobody can count on.
@@ -45,14 +45,13 @@ def test_of_the_test(hands_on: Any) -> list[Finding]:
         said, measured, raised = worst(about[rule.does], key=is_right)
         by_slope = ".by_slope" if measured else ""
         if raised:
-            return [raised]
+            yield raised
         if rule.right and number == 0 and said is None:
-            return [say("nothing")]
+            yield say("nothing")
         if rule.right and not said:
-            return [say("refuses_a_copy" if number else f"refuses{by_slope}")]
+            yield say("refuses_a_copy" if number else f"refuses{by_slope}")
         if not rule.right and said:
-            return [say(f"accepts.{rule.does}{by_slope}")]
-    return []
+            yield say(f"accepts.{rule.does}{by_slope}")
 
 
 def asked(hands_on: Any, function: Any) -> Asked:
@@ -79,11 +78,11 @@ def raised_by(error: Exception) -> Finding:
     return say.of_crash("raised", crash, text=thrown(crash).removesuffix(": "))
 
 
-def explanation(why: Any) -> list[Finding]:
+def explanation(why: Any) -> Finding | None:
     """Whether there is one; nobody grades what it says."""
     if not isinstance(why, str):
-        return [say("why.no_text", kind=type(why).__name__)]
+        return say("why.no_text", kind=type(why).__name__)
     words = len(why.split())
     if words >= FEWEST_WORDS:
-        return []
-    return [say("why.short" if words else "why", words=words)]
+        return None
+    return say("why.short" if words else "why", words=words)

@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Finding
+from minigrad.course.check import Faults, Finding
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
 
-ANSWER = "Keep"
 
-
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The two outputs, then their wires, then the gradients."""
-    return next(filter(None, (list(look(answer, random)) for look in LOOKS)), [])
+    for look in LOOKS:
+        yield from look(answer, random)
 
 
 def wrong_outputs(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
@@ -28,7 +27,6 @@ def wrong_outputs(answer: Any, random: np.random.Generator) -> Iterator[Finding]
     outputs = answer.apply(x, limit)
     if not isinstance(outputs, tuple) or len(outputs) != 2:
         yield say("not_two", answer=who)
-        return
     passes = (x.abs() <= limit).numpy()
     names_and_rights = (
         ("what was kept", x.detach().numpy() * passes),
@@ -38,7 +36,6 @@ def wrong_outputs(answer: Any, random: np.random.Generator) -> Iterator[Finding]
         if not np.array_equal(output.detach().numpy().astype(float), right):
             said = {"x": x.tolist(), "limit": limit, "name": name}
             yield say("output", got=output.tolist(), answer=who, **said)
-            return
 
 
 def wrong_wires(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
@@ -87,7 +84,6 @@ def wrong_gradients(answer: Any, random: np.random.Generator) -> Iterator[Findin
             said = {"x": x.tolist(), "limit": limit, "name": name}
             got, wanted = short(slope), short(right)
             yield say("slope", got=got, wanted=wanted, answer=answer.__name__, **said)
-            return
 
 
 def short(tensor: Any) -> str:

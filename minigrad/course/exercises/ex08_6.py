@@ -10,9 +10,9 @@ import numpy as np
 from minigrad.course.check import (
     Array,
     Crash,
+    Faults,
     Finding,
     pass_on_todo,
-    submission,
     thrown,
 )
 from minigrad.course.check.probes import histories, seen
@@ -21,10 +21,6 @@ from minigrad.course.exercises.messages import Messages, flat, text_of
 from minigrad.course.exercises.toy_histories import History, drawn
 
 say = Messages(__name__)
-
-ANSWER = "Toy, Saved"
-NAMES = ("Toy", "Saved")
-
 
 HISTORIES = tuple([History(**told) for told in text_of(__name__)["histories"]])
 
@@ -36,31 +32,29 @@ DRAWN = 24
 """So many more are made up; it may be known how the told ones end."""
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """Run the histories; the first that ends wrong, and what all of them look like."""
-    answers, missing = submission.one_for_each(NAMES, answer, "08.6")
-    if missing:
-        return missing
-    for given, name in zip(answers, NAMES, strict=True):
+    for given, name in zip(answer, ("Toy", "Saved"), strict=True):
         if not isinstance(given, type):
-            return [say("no_class", given=given, name=name)]
+            yield say("no_class", given=given, name=name)
     start = tuple(random.uniform(1, 3, 2).round(1).tolist())
     more = [drawn(random, start, number % 2 == 0) for number in range(DRAWN)]
     told = [*HISTORIES, *more]
     begin = f"t = Toy({list(start)})"
     lines = [(begin, *history.lines.split("; ")) for history in told]
-    endings = seen(histories.tell, tuple(answers), ((begin, "t.view() is t"), *lines))
+    endings = seen(histories.tell, tuple(answer), ((begin, "t.view() is t"), *lines))
     view, *endings = endings
     if view.crash is not None:
-        return [broken(view.crash)]
+        yield broken(view.crash)
     if view.shown == "True":
-        return [say("same_toy")]
+        yield say("same_toy")
     found = [
         end_of(history, ending, start)
         for history, ending in zip(told, endings, strict=True)
     ]
     wrong = [number for number, end in enumerate(found, start=1) if end]
-    return [ends_wrong(wrong, found, told, begin)] if wrong else []
+    if wrong:
+        yield ends_wrong(wrong, found, told, begin)
 
 
 def ends_wrong(

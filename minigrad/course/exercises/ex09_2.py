@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 import minigrad
 from minigrad import func
-from minigrad.course.check import Finding, crash_of
+from minigrad.course.check import Finding, crash_of, questions
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
@@ -22,14 +20,9 @@ N = 3
 
 def run_lines(lines: Sequence[str]) -> Finding | None:
     """Run the lines as the methods of ``Power``; what goes wrong, or None."""
-    names: dict[str, Any] = {}
-    try:
-        exec(compile("\n".join(lines) + "\n", "your Power", "exec"), names)
-    except (SyntaxError, NameError) as error:
-        text = re.sub(r" \(?on line [0-9]+\)?$", "", getattr(error, "msg", str(error)))
-        return say("unread", error=text)
-    methods = {name: staticmethod(names[name]) for name in METHODS}
-    power: Any = type("Power", (minigrad.autograd.Function,), methods)
+    power = questions.methods_of("Power", METHODS, lines, {})
+    if isinstance(power, str):
+        return say("unread", error=power)
     x = minigrad.tensor(X, requires_grad=True)
     try:
         result = power.apply(x, N)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Finding
-from minigrad.course.check.probes import seen
+from minigrad.course.check import Array, Crash, Faults, Finding
+from minigrad.course.check.probes import tried
 from minigrad.course.check.probes.second_order import Product, product_of
 from minigrad.course.exercises.gym.random_inputs import numbers
 from minigrad.course.exercises.messages import Messages
@@ -38,22 +38,19 @@ class Known:
         return np.asarray(6 * (a * x).sum() * (a * v).sum() * a + 6 * b * x * v)
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """Three shapes; then x.grad, and how many passes it took."""
     for shape in SHAPES:
         x, v, a, b = (numbers(random, *shape) for _ in range(4))
-        product = seen(product_of, (answer,), a, b, x, v)
-        found = fault_in(product, Known(a, b), x, v)
-        if found:
-            return [found]
-    return []
+        product = tried(product_of, (answer,), a, b, x, v)
+        yield fault_in(product, Known(a, b), x, v)
 
 
-def fault_in(product: Product, f: Known, x: Array, v: Array) -> Finding | None:
+def fault_in(product: Product | Crash, f: Known, x: Array, v: Array) -> Finding | None:
     """What is wrong with one call of it, if anything."""
-    crash, got = product.crash, product.result
-    if crash is not None:
-        return say.of_crash("crashed", crash)
+    if isinstance(product, Crash):
+        return say.of_crash("crashed", product)
+    got = product.result
     if got is None:
         name = "no_tensor.tuple" if product.kind == "tuple" else "no_tensor"
         return say(name, kind=product.kind)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Array, Finding, pass_on_todo
-from minigrad.course.check.probes import seen
+from minigrad.course.check import Array, Crash, Faults, Finding
+from minigrad.course.check.probes import tried
 from minigrad.course.check.probes.second_order import Critic, stepped
 from minigrad.course.exercises.gym.random_inputs import numbers
-from minigrad.course.exercises.messages import Messages
+from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
 
@@ -46,7 +46,7 @@ LOSSES: dict[str, Loss] = {
 """The loss that is asked for, and others that are taken for it."""
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """One step on two batches, beside the steps of all losses that are known."""
     for rows in (4, 7):
         weights = tuple([numbers(random, *shape) for shape in SHAPES])
@@ -55,21 +55,20 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
         moves["stale"] = moves["right"] - RATE * BEFORE
         moves["still"] = np.zeros_like(moves["right"])
         before = flat(critic, lambda p: p)
-        step = seen(stepped, (answer,), weights, x, RATE, BEFORE)
-        if step.crash is not None:
-            pass_on_todo(step.crash)
-            return [say.of_crash("crashed", step.crash)]
-        moved = step.after - before
+        after = tried(stepped, (answer,), weights, x, RATE, BEFORE)
+        if isinstance(after, Crash):
+            yield say.of_crash("crashed", after)
+            return
+        moved = after - before
         if not np.allclose(moved, moves["right"]):
-            return [off(moved, moves, rows)]
-    return []
+            yield off(moved, moves, rows)
 
 
 def off(moved: Array, moves: dict[str, Array], rows: int) -> Finding:
     """A step that went elsewhere."""
-    fitting = [f"off.{n}" for n, m in moves.items() if np.allclose(moved, m)]
+    name = named("off", moves, lambda move: np.allclose(moved, move))
     got, right = float(moved[0]), float(moves["right"][0])
-    return say([*fitting, "off"][0], rows=rows, name="W", got=got, right=right)
+    return say(name, rows=rows, name="W", got=got, right=right)
 
 
 def gradients(critic: Critic, x: Array) -> dict[str, Array]:

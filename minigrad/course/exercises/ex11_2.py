@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Finding
+from minigrad.course.check import Faults, Finding
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.duals import Dual, run_programs
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
 
-ANSWER = "Dual"
 CLOSE = 1e-9
 
 Rule = Callable[[float, float, float, float], float]
@@ -35,16 +34,13 @@ WRONG: dict[str, tuple[Rule, Rule]] = {
 """Slopes of a product and of exp, as they are known to go wrong."""
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The first program whose value or slope is not right."""
     if not isinstance(answer, type):
-        return [say("no_class", answer=answer)]
+        yield say("no_class", answer=answer)
     x, slope = random.uniform(1.2, 1.6), random.uniform(2, 3)
     for run in seen(run_programs, (answer,), x, slope):
-        finding = fault_in(run, x, slope)
-        if finding:
-            return [finding]
-    return []
+        yield fault_in(run, x, slope)
 
 
 def fault_in(run: Dual, x: float, slope: float) -> Finding | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,15 +11,13 @@ import numpy as np
 
 import minigrad
 from minigrad import func
-from minigrad.course.check import Finding, submission
+from minigrad.course.check import Faults, Finding
 from minigrad.course.check.probes import seen
-from minigrad.course.check.probes.clocks import Timed, time_calls
-from minigrad.course.exercises.messages import Messages
+from minigrad.course.check.probes.clocks import Pace, Timed, timed
+from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
 
-NAMES = ("choices", "seconds")
-ANSWER = ", ".join(NAMES)
 MODES = ("forward", "reverse")
 TASKS = (
     "the Jacobian of 4 to 400",
@@ -27,76 +26,55 @@ TASKS = (
 )
 
 USUAL = 0.002
-CALLS = {
-    "cold": [0.5],
-    "unsteady": [0.5, 0.09],
-    "steady": [],
-}
-"""Seconds of the first calls; the rest take ``USUAL``."""
+CALLS: tuple[tuple[float, ...], ...] = ((0.5,), (0.5, 0.09), ())
+"""Seconds of the first calls, cold, unsteady and steady; the rest take ``USUAL``."""
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The function that takes times, on a clock of ours; then the three choices."""
-    answers, missing = submission.one_for_each(NAMES, answer, "11.5")
-    if missing:
-        return missing
-    choices, seconds = answers
-    unusable = submission.no_function(seconds, "seconds")
-    if unusable:
-        return [unusable]
-    for costs in CALLS.values():
-        finding = fault_in(seen(time_calls, (seconds,), costs, USUAL), costs)
-        if finding:
-            return [finding]
-    return wrong_choices(choices)
+    choices, seconds = answer
+    for first in CALLS:
+        yield fault_in(seen(timed, (seconds,), Pace((first,), (USUAL,))))
+    yield from wrong_choices(choices)
 
 
-def fault_in(timed: Timed, costs: list[float]) -> Finding | None:
+def fault_in(found: Timed) -> Finding | None:
     """What is wrong with how long a call is said to take."""
-    if timed.kind:
-        return say("no_number", kind=timed.kind)
-    calls = timed.calls
+    said, calls, took = found.number, found.calls(0), found.took
+    if said is None:
+        return say("no_number", kind=found.kind)
     if calls == 0:
         return say("uncalled")
-    if abs(timed.said - USUAL) <= USUAL / 10:
+    if abs(said - USUAL) <= USUAL / 10:
         return None
-    took = [*costs, *[USUAL] * calls][:calls]
     names = {
         "no_clock": 0.0,
-        "cold": took[0] if calls == 1 else None,
-        "once": took[1] if calls == 2 else None,
+        "cold": took[0] if calls == 1 else math.inf,
+        "once": took[1] if calls == 2 else math.inf,
         "sum": sum(took),
         "sum.warm": sum(took[1:]),
         "mean": sum(took) / calls,
         "mean.warm": sum(took[1:]) / max(calls - 1, 1),
     }
-    near = [
-        name
-        for name, value in names.items()
-        if value is not None and abs(timed.said - value) <= USUAL / 10
-    ]
-    name = f"seconds.{near[0]}" if near else "seconds"
-    return say(name, said=timed.said, usual=USUAL, first=took[0], calls=calls)
+    name = named("seconds", names, lambda value: abs(said - value) <= USUAL / 10)
+    return say(name, said=said, usual=USUAL, first=took[0], calls=calls)
 
 
-def wrong_choices(choices: Any) -> list[Finding]:
+def wrong_choices(choices: Any) -> Faults:
     """The first choice that the measurement doesn't agree with."""
     is_list = isinstance(choices, (list, tuple)) and len(choices) == len(TASKS)
     if not is_list or not all([choice in MODES for choice in choices]):
-        return [say("choices", said=choices)]
+        yield say("choices", said=choices)
     for task, choice, run in zip(TASKS, choices, measured(), strict=True):
         quickest = min(run, key=lambda mode: run[mode])
         if choice != quickest:
-            return [
-                say(
-                    f"choice.{quickest}",
-                    task=task,
-                    choice=choice,
-                    forward=run["forward"] * 1e3,
-                    reverse=run["reverse"] * 1e3,
-                )
-            ]
-    return []
+            yield say(
+                f"choice.{quickest}",
+                task=task,
+                choice=choice,
+                forward=run["forward"] * 1e3,
+                reverse=run["reverse"] * 1e3,
+            )
 
 
 def measured() -> list[dict[str, float]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Finding
+from minigrad.course.check import Array, Faults, Finding
 from minigrad.course.check.probes import packing, seen
 from minigrad.course.check.probes.packing import Stored
 from minigrad.course.exercises.messages import Messages
@@ -22,7 +22,7 @@ STAGES = {
 }
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """Two backwards inside the block; then an exception before the first."""
     x, w = random.uniform(1, 2, COUNT), random.uniform(3, 4, COUNT)
     found = fault_in(seen(packing.stored, (answer,), x, w, False), x, w)
@@ -33,7 +33,7 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
             found = say("crashed", stage="after an exception", text=text)
         elif raised.left:
             found = say("left.raised", left=raised.left)
-    return [found] if found else []
+    yield found
 
 
 def fault_in(run: Stored, x: Array, w: Array) -> Finding | None:

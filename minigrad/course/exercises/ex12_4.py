@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Finding, crash_of
+from minigrad.course.check import Finding, crash_of, questions
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
@@ -21,17 +20,13 @@ UPSTREAM = np.array([1.0, 10.0, 100.0])
 
 def run_lines(lines: Sequence[str]) -> Finding | None:
     """Run the lines as the methods of ``Checkpoint``; what goes wrong, or None."""
-    names: dict[str, Any] = {"enable_grad": minigrad.enable_grad}
-    try:
-        exec(compile("\n".join(lines) + "\n", "your Checkpoint", "exec"), names)
-    except (SyntaxError, NameError) as error:
-        text = re.sub(r" \(?on line [0-9]+\)?$", "", getattr(error, "msg", str(error)))
-        return say("unread", error=text)
-    missing = [name for name in METHODS if name not in names]
+    names = {"enable_grad": minigrad.enable_grad}
+    checkpoint = questions.methods_of("Checkpoint", METHODS, lines, names)
+    if isinstance(checkpoint, str):
+        return say("unread", error=checkpoint)
+    missing = [name for name in METHODS if name not in vars(checkpoint)]
     if missing:
         return say("no_method", name=missing[0])
-    methods = {name: staticmethod(names[name]) for name in METHODS}
-    checkpoint: Any = type("Checkpoint", (minigrad.autograd.Function,), methods)
     try:
         with minigrad.teaching(False):
             return what_is_wrong(checkpoint)

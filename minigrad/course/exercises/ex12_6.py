@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Finding
-from minigrad.course.exercises.messages import Messages
+from minigrad.course.check import Faults, Finding
+from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
 
@@ -17,17 +17,14 @@ LAYERS = 16
 WITHIN = 0.05
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """Layers of several kinds, with two cuts and with three."""
     for sizes in tried(random):
         for k in (2, 3):
             said = answer(list(sizes), k)
             if not are_cuts(said, k):
-                return [say("no_cuts", said=said, k=k)]
-            found = fault_in(sorted(map(int, said)), sizes, k)
-            if found:
-                return [found]
-    return []
+                yield say("no_cuts", said=said, k=k)
+            yield fault_in(sorted(map(int, said)), sizes, k)
 
 
 def tried(random: np.random.Generator) -> Iterator[list[int]]:
@@ -57,12 +54,11 @@ def fault_in(cuts: Sequence[int], sizes: list[int], k: int) -> Finding | None:
         return None
     even = [round(LAYERS * turn / (k + 1)) for turn in range(1, k + 1)]
     usual = {
-        "missed.even": even,
-        "missed.equal_sums": min(every, key=lambda each: largest(sizes, each)),
-        "missed.cheap": min(every, key=lambda each: kept(sizes, each)),
+        "even": even,
+        "equal_sums": min(every, key=lambda each: largest(sizes, each)),
+        "cheap": min(every, key=lambda each: kept(sizes, each)),
     }
-    fitting = [name for name, each in usual.items() if each == list(cuts)]
-    name = (fitting or ["missed"])[0]
+    name = named("missed", usual, lambda each: each == list(cuts))
     return say(name, sizes=sizes, k=k, cuts=list(cuts), got=got, lowest=lowest)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Finding
+from minigrad.course.check import Array, Faults
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.checkers import Judged, judged
 from minigrad.course.exercises.messages import Messages
@@ -22,13 +21,8 @@ MOVED = 1e-10
 RULES = rules_of(__name__)
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
-    """The first right rule that is refused, or wrong one that is accepted."""
-    return list(faults(answer, random))[:1]
-
-
-def faults(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
-    """What is wrong, most telling first."""
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
+    """A right rule that is refused, or a wrong one that is accepted."""
     for rule in RULES:
         x = (
             np.zeros(3)

@@ -8,28 +8,24 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Array, Finding
+from minigrad.course.check import Array, Faults, Finding
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.checkers import sloped
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
 
-ANSWER = "Swish, residual, found_by"
 FOUND_BY = (4, 1)
 """The first question of the card that says no, for each program as it is shipped."""
 
 
-def look_at(answer: Sequence[Any], random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Sequence[Any], random: np.random.Generator) -> Faults:
     """Swish in two calls, the function with its branch, and the card."""
     swish, residual, found_by = answer
     x = random.choice([-1.0, 1.0], 3) * random.uniform(0.5, 2, 3).round(2)
-    looks = (
-        look_at_swish(swish, x),
-        look_at_residual(residual, x),
-        look_at_card(found_by),
-    )
-    return [finding for findings in looks for finding in findings][:1]
+    yield from look_at_swish(swish, x)
+    yield from look_at_residual(residual, x)
+    yield from look_at_card(found_by)
 
 
 def look_at_swish(swish: Any, x: Array) -> Iterator[Finding]:
@@ -50,7 +46,6 @@ def look_at_swish(swish: Any, x: Array) -> Iterator[Finding]:
                 name = "swish.mixed" if len(order) > 1 else "swish.slope"
                 name = "swish.kept" if len(order) > 1 and new else name
                 yield say(name, got=found.numpy(), right=right, **said)
-                return
 
 
 def slope_of_swish(x: Array) -> Array:
@@ -78,7 +73,6 @@ def look_at_card(found_by: Any) -> Iterator[Finding]:
     said = list(found_by) if isinstance(found_by, (list, tuple)) else []
     if len(said) != 2 or not set(said) <= set(range(6)):
         yield say("card.unread", said=found_by)
-        return
     for name, number, right in zip(("swish", "residual"), said, FOUND_BY, strict=True):
         if number == 0:
             yield say("card.empty")

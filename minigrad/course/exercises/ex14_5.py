@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Arrays, Finding
+from minigrad.course.check import Array, Arrays, Faults
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.convolutions import peak_of_conv
 from minigrad.course.exercises.gym import conv1d
@@ -76,11 +76,11 @@ def without_an_edge(x: Array) -> Iterator[tuple[Array, Array]]:
         yield edge, x * edge
 
 
-def look_also(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_also(answer: Any, random: np.random.Generator) -> Faults:
     """The bytes that a long signal takes, and a wide kernel."""
     x, w = random.normal(size=(1, 2, LENGTH)), random.normal(size=(1, 2, WIDTH))
     got = int(seen(peak_of_conv, (answer,), x, w))
     if got <= BUDGET:
-        return []
+        return
     said = {"got": got, "budget": BUDGET, "unfolded": x.nbytes * WIDTH}
-    return [say("bytes", answer=answer.__name__, **said)]
+    yield say("bytes", answer=answer.__name__, **said)

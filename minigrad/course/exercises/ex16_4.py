@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Finding, pass_on_todo, submission
+from minigrad.course.check import Array, Faults, Finding
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.training import Weighed, weighed
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
 
-ANSWER = "lean_loss"
 SECONDS = 20.0
 ROWS, WIDTH, DEPTH, CLASSES = 384, 64, 6, 10
 PLAIN = 2 * DEPTH * ROWS * WIDTH * 4
@@ -22,16 +21,13 @@ PLAIN = 2 * DEPTH * ROWS * WIDTH * 4
 STEPS, RATE = 6, 0.1
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """A network with six hidden layers, on a batch of 384."""
-    unusable = submission.no_function(answer, ANSWER)
-    if unusable:
-        return [unusable]
     x = random.normal(size=(ROWS, WIDTH)).astype(np.float32)
     y = random.integers(0, CLASSES, ROWS).astype(np.uint8)
     weights = drawn(random)
     run = seen(weighed, (answer,), x, y, weights, STEPS, RATE)
-    return [found for found in [fault_in(run, x, y, weights)] if found]
+    yield fault_in(run, x, y, weights)
 
 
 def drawn(random: np.random.Generator) -> tuple[Array, ...]:
@@ -49,9 +45,8 @@ def fault_in(
 ) -> Finding | None:
     """What is wrong; None if nothing is."""
     if run.crash is not None:
-        pass_on_todo(run.crash)
         name = "crashed" if run.phase == "loss" else "double"
-        return say.of_crash(name, run.crash, text=run.crash.text, phase=run.phase)
+        return say.of_crash(name, run.crash, phase=run.phase)
     losses, right = curve(x, y, weights)
     size = np.abs(right).max()
     if run.losses is None or abs(run.losses[0] - losses[0]) > 0.01 * losses[0]:

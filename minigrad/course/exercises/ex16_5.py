@@ -6,48 +6,41 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Finding, pass_on_todo, submission
-from minigrad.course.check.probes import seen
-from minigrad.course.check.probes.clocks import Timed, time_two
+from minigrad.course.check import Crash, Faults, Finding
+from minigrad.course.check.probes import seen, tried
+from minigrad.course.check.probes.clocks import Pace, Timed, timed
 from minigrad.course.check.probes.training import by_rows, gathered
-from minigrad.course.exercises.messages import Messages
+from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
 
-NAMES = ("fast", "speedup")
-ANSWER = ", ".join(NAMES)
 SECONDS = 20.0
 USUAL = (0.008, 0.002)
 RATIO = USUAL[0] / USUAL[1]
-COSTS = {
-    "cold": ([0.05], [0.9]),
-    "unsteady": ([0.05, 0.3], [0.9, 0.002, 0.2]),
-    "steady": ([], []),
-}
-"""Seconds of the first calls of both; the rest take ``USUAL``."""
+PACES = (
+    Pace(((0.05,), (0.9,)), USUAL),
+    Pace(((0.05, 0.3), (0.9, 0.002, 0.2)), USUAL),
+    Pace(((), ()), USUAL),
+)
+"""Both are cold; both are cold and unsteady; or neither."""
 
 TWICE = 2.0
 ROWS, WIDTH, PICKED = 27, 8, 1000
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The same numbers; then the way they are timed; then whether it was worth it."""
-    answers, missing = submission.one_for_each(NAMES, answer, "16.5")
-    for given, name in zip(answers, NAMES, strict=True):
-        missing += [f for f in [submission.no_function(given, name)] if f]
-    if missing:
-        return missing[:1]
-    fast, speedup = answers
+    fast, speedup = answer
     cases = ((5, 3, 8), (4, 2, 1), (ROWS, WIDTH, 200), (3, 2, 0), (ROWS, WIDTH, PICKED))
     for rows, width, picked in cases:
-        found = other_numbers(fast, random, rows, width, picked)
-        if found:
-            return [found]
-    for costs in COSTS.values():
-        found = unfair(seen(time_two, (speedup,), costs, USUAL), costs)
-        if found:
-            return [found]
-    return not_faster(fast, random)
+        yield other_numbers(fast, random, rows, width, picked)
+    for pace in PACES:
+        yield unfair(seen(timed, (speedup,), pace))
+    g = random.normal(size=(PICKED, WIDTH)).astype(np.float32)
+    idx = random.integers(0, ROWS, PICKED)
+    run = seen(gathered, (fast,), g, idx, ROWS, 15)
+    if run.ratio < TWICE:  # a kernel wins by far more than that
+        yield say("slow", ratio=run.ratio)
 
 
 def other_numbers(
@@ -56,10 +49,9 @@ def other_numbers(
     """What differs from the loop; None if nothing does."""
     g = random.normal(size=(picked, width)).astype(np.float32)
     idx = random.integers(0, max(rows - 1, 1), picked)
-    run = seen(gathered, (fast,), g, idx, rows, 0)
-    if run.crash is not None:
-        pass_on_todo(run.crash)
-        return say.of_crash("crashed", run.crash, text=run.crash.text, picked=picked)
+    run = tried(gathered, (fast,), g, idx, rows, 0)
+    if isinstance(run, Crash):
+        return say.of_crash("crashed", run, picked=picked)
     if run.value is None:
         return say("no_array", kind=run.kind)
     if run.changed:
@@ -77,37 +69,21 @@ def other_numbers(
     return say(name, row=worst, times=times, got=run.value[worst], right=right[worst])
 
 
-def unfair(timed: Timed, costs: tuple[list[float], list[float]]) -> Finding | None:
+def unfair(found: Timed) -> Finding | None:
     """What is wrong with how much faster the second one is said to be."""
-    if timed.kind:
-        return say("no_number", kind=timed.kind)
-    if timed.calls == 0:
+    said, calls = found.number, min(found.calls(0), found.calls(1))
+    if said is None:
+        return say("no_number", kind=found.kind)
+    if calls == 0:
         return say("uncalled")
-    if abs(timed.said - RATIO) <= RATIO / 10:
+    if abs(said - RATIO) <= RATIO / 10:
         return None
-    slow, quick = [
-        [*own, *[usual] * timed.calls][: timed.calls]
-        for own, usual in zip(costs, USUAL, strict=True)
-    ]
-    one = timed.calls == 1
+    slow, quick = [found.took[found.who == place][:calls] for place in (0, 1)]
     usually = {
-        "said.upside_down": 1 / RATIO,
-        "said.difference": USUAL[0] - USUAL[1],
-        "said.cold": slow[0] / quick[0] if one else sum(slow) / sum(quick),
-        "said.once": sum(slow[1:2]) / (sum(quick[1:2]) or 1.0),
+        "upside_down": 1 / RATIO,
+        "difference": USUAL[0] - USUAL[1],
+        "cold": sum(slow) / sum(quick),
+        "once": sum(slow[1:2]) / (sum(quick[1:2]) or 1.0),
     }
-    near = [
-        name
-        for name, value in usually.items()
-        if abs(timed.said - value) <= abs(value) / 50
-    ]
-    name = near[0] if near else "said"
-    return say(name, said=timed.said, right=RATIO, calls=timed.calls)
-
-
-def not_faster(fast: Any, random: np.random.Generator) -> list[Finding]:
-    """Race it against the loop: where it's a kernel, it wins by far more than twice."""
-    g = random.normal(size=(PICKED, WIDTH)).astype(np.float32)
-    idx = random.integers(0, ROWS, PICKED)
-    run = seen(gathered, (fast,), g, idx, ROWS, 15)
-    return [say("slow", ratio=run.ratio)] if run.ratio < TWICE else []
+    name = named("said", usually, lambda value: abs(said - value) <= abs(value) / 50)
+    return say(name, said=said, right=RATIO, calls=calls)

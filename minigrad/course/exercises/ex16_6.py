@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Finding
+from minigrad.course.check import Faults
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
 
-ANSWER = "sentences"
 COUNT, WITH_NUMBERS, LEAST, MOST = 5, 3, 6, 60
 OF_CODE = re.compile(
     r"`|\w\(|\b(?:def|class|function|method|variable|loop|line|code|calls?|called|"
@@ -22,25 +21,24 @@ OF_CODE = re.compile(
 """Words with which a program is described, and not what it did."""
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The first thing that a reader would miss. What is said, a person reads."""
     told = list(answer) if isinstance(answer, (list, tuple)) else []
     if len(told) != COUNT or not all([isinstance(one, str) for one in told]):
         kind = type(answer).__name__
-        return [say("five", count=len(told) if told else kind)]
+        yield say("five", count=len(told) if told else kind)
     words = [len(one.split()) for one in told]
     for number, count in enumerate(words, 1):
         if not LEAST <= count <= MOST:
-            return [say("length", number=number, count=count)]
+            yield say("length", number=number, count=count)
     flat = [" ".join(one.lower().split()) for one in told]
     for number, one in enumerate(flat):
         if one in flat[:number]:
-            return [say("twice", number=number + 1, first=flat.index(one) + 1)]
+            yield say("twice", number=number + 1, first=flat.index(one) + 1)
     bare = [n for n, one in enumerate(told, 1) if not re.search(r"\d", one)]
     of_code = [n for n in bare if OF_CODE.search(told[n - 1])]
     if COUNT - len(bare) < WITH_NUMBERS:
         name = "numbers.code" if of_code else "numbers"
-        return [say(name, count=COUNT - len(bare), number=(of_code or bare)[0])]
+        yield say(name, count=COUNT - len(bare), number=(of_code or bare)[0])
     if len(of_code) > 1:
-        return [say("code", number=of_code[0])]
-    return []
+        yield say("code", number=of_code[0])

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Arrays, Case, Contract, Finding, Part
+from minigrad.course.check import Array, Arrays, Case, Contract, Faults, Part
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.devices import on_second_device
 from minigrad.course.exercises.gym.random_inputs import numbers
@@ -18,7 +18,6 @@ from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
 
-ANSWER = "Softplus, Hypot"
 METHODS = ("forward", "backward", "setup_context", "jvp", "vmap")
 
 
@@ -84,7 +83,7 @@ def prepare() -> None:
         importlib.import_module("torch")
 
 
-def look_at_rest(functions: Sequence[Any], rest: Sequence[Any]) -> list[Finding]:
+def look_at_rest(functions: Sequence[Any], rest: Sequence[Any]) -> Faults:
     """What needs the cpu; and, where torch is installed, the same class in torch."""
     for part, function in zip(PARTS, functions, strict=True):
         name, count = part.CONTRACT.name, len(part.CONTRACT.arguments)
@@ -93,12 +92,11 @@ def look_at_rest(functions: Sequence[Any], rest: Sequence[Any]) -> list[Finding]
         if moved.leaves:
             numpys = moved.leaves[0].startswith(("x.", "from_numpy"))
             key = "left.numpy" if numpys else "left.made"
-            return [say(key, name=name, step=moved.leaves[0])]
+            yield say(key, name=name, step=moved.leaves[0])
         if importlib.util.find_spec("torch") and not hasattr(function, "stands_for"):
             crash = crash_in_torch(function, inputs)
             if crash:
-                return [say("torch", name=name, error=crash)]
-    return []
+                yield say("torch", name=name, error=crash)
 
 
 def crash_in_torch(function: Any, inputs: Sequence[Array]) -> str:

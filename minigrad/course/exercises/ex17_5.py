@@ -7,46 +7,29 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Finding, pass_on_todo, submission, ten_questions
-from minigrad.course.check.probes import seen
+from minigrad.course.check import Crash, Faults, Finding, ten_questions
+from minigrad.course.check.probes import tried
 from minigrad.course.check.probes.reviews import Reviewed, reviewed
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
 
-ANSWER = "Mine, example, review"
 WORDS = ("yes", "no", "-")
 
 
-def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
+def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The review first: without it only the inputs are made."""
-    answers, missing = submission.one_for_each(ANSWER.split(", "), answer, "17.5")
-    if missing:
-        return missing
-    mine, example, review = answers
-    unusable = submission.unusable(mine, "Mine") or submission.no_function(
-        example, "example"
-    )
-    if unusable:
-        return [unusable]
+    mine, example, review = answer
     example()  # as shipped, it says that there's something to do
-    return list(faults(mine, example, review))[:1]
-
-
-def faults(mine: Any, example: Any, review: Any) -> Iterator[Finding]:
-    """What is missing in the review; what the runs say, beside it."""
     said = [str(each) for each in review] if isinstance(review, (list, tuple)) else []
     if len(said) != len(ten_questions.questions()):
         yield say("review.unread", said=review)
-        return
     for number, word in enumerate(said, 1):
         if word not in WORDS:
             yield say("review.open", number=number, word=word, text=text_of(number))
-            return
-    found = seen(reviewed, (mine, example))
-    if found.crash is not None:
-        pass_on_todo(found.crash)
-        yield say("crashed", error=found.crash.text.splitlines()[0])
+    found = tried(reviewed, (mine, example))
+    if isinstance(found, Crash):
+        yield say.of_crash("crashed", found, error=found.text.splitlines()[0])
         return
     yield from in_the_runs(found, said)
     for number, word in enumerate(said, 1):

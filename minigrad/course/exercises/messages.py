@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -60,6 +60,16 @@ class Messages:
             table = table[part]
             said |= own_words(table)
         return said
+
+
+def named(name: str, usual: Mapping[str, Any], fits: Callable[[Any], Any]) -> str:
+    """The message below ``name`` for the first usual mistake that fits; else itself.
+
+    >>> named("ratio", {"upside_down": 0.25, "cold": 1.1}, lambda value: value == 1.1)
+    'ratio.cold'
+    """
+    fitting = [mistake for mistake, value in usual.items() if fits(value)]
+    return ".".join([name, *fitting[:1]])
 
 
 def own_words(table: Mapping[str, Any]) -> dict[str, Any]:

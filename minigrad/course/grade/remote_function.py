@@ -274,7 +274,9 @@ def raised(crash: Crash) -> BaseException:
         found = getattr(errors, kind, None) or getattr(builtins, kind, None)
         if isinstance(found, type) and issubclass(found, Exception):
             try:
-                return found(crash.text)
+                made = found(crash.text)
             except Exception:
                 continue
+            vars(made)["crash"] = crash
+            return made
     return RuntimeError(crash.text)

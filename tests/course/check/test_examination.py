@@ -8,6 +8,7 @@ import pytest
 import minigrad as mg
 from minigrad.autograd import Function
 from minigrad.course import examine
+from minigrad.course.check import Faults, Finding, examination
 
 
 class Saves(Function):
@@ -112,3 +113,33 @@ def test_prints_and_warnings_of_the_answer_are_dropped(
         assert examine("01.4", Talks).state == "solved"
         assert examine("01.4", NotStatic).state == "solved"
     assert capsys.readouterr().out == ""
+
+
+def fast(g: object, idx: object, rows: int) -> None:
+    """Stands for an answer to 16.5 that is handed over, and not run."""
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (fast, "1 thing, not 2"),
+        ([fast, 3], "given 3, not the function speedup"),
+        ([Saves, "fast"], "given 'fast', not the function speedup"),
+    ],
+)
+def test_what_is_handed_over_has_to_be_of_its_kind(answer: object, says: str) -> None:
+    verdict = examine("16.5", answer)
+    assert verdict.state == "wrong"
+    assert says in verdict.message
+
+
+def test_nothing_is_looked_at_behind_the_first_fault() -> None:
+    looked = []
+
+    def faults() -> Faults:
+        for name in ("", "first", "second"):
+            looked.append(name)
+            yield Finding((), name, "here") if name else None
+
+    assert [found.what for found in examination.first_of(faults())] == ["first"]
+    assert looked == ["", "first"]

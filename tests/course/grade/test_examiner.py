@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from minigrad.course.check import Crash, probes
 from minigrad.course.exercises import catalogue
 from minigrad.course.grade.examiner import Result, is_by_hand
+from minigrad.course.grade.remote_function import raised
 from tests.course.grade.conftest import Grade
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -297,3 +299,16 @@ def halved(w):
     result = graded("08.4", source)
     assert (result.state == "solved") == (said == ""), result
     assert said in dict(result.rows).get("what happened", "")
+
+
+def test_look_that_stops_in_the_box_says_what_was_raised_there() -> None:
+    crash = Crash("", ("KeyError", "LookupError", "Exception"), "'a'", True, "d[a]", 3)
+
+    def ask(*_: object) -> None:
+        raise raised(crash)
+
+    def answer() -> None:
+        """Stands for one in a box."""
+
+    probes.stands_for(answer, probes.Elsewhere(0, ask))
+    assert probes.tried(answer, (answer,)) is crash

@@ -1,18 +1,15 @@
-"""Answers that take a batch: a Function with a vmap rule, per-sample gradients, and
-the time of two programs, of which one is to be faster."""
+"""Answers that take a batch: a Function with a vmap rule, per-sample gradients."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import minigrad
-from minigrad.course.check.facts import Array, Crash
-from minigrad.course.check.probes.clocks import Clock, in_place_of_time
-from minigrad.course.check.spy import crash_of
+from minigrad.course.check.facts import Array
 
 
 @dataclass(frozen=True)
@@ -29,7 +26,6 @@ class Mapped:
     gradients: tuple[Array | None, ...] = ()
     nodes: int = 0
     calls: int = 0
-    crash: Crash | None = None
 
 
 def mapped(
@@ -39,14 +35,11 @@ def mapped(
     inputs = [leaf_of(one) for one in given]
     leaves = [one for one in inputs if isinstance(one, minigrad.Tensor)]
     gradients: tuple[Array | None, ...] = ()
-    try:
-        result = minigrad.vmap(answer.apply, in_dims=in_dims)(*inputs)
-        if not isinstance(result, minigrad.Tensor):
-            return Mapped(kind=type(result).__name__)
-        if result.shape == g.shape and result.requires_grad:
-            gradients = gradients_of(result, leaves, g)
-    except Exception as error:
-        return Mapped(crash=crash_of("", error))
+    result = minigrad.vmap(answer.apply, in_dims=in_dims)(*inputs)
+    if not isinstance(result, minigrad.Tensor):
+        return Mapped(kind=type(result).__name__)
+    if result.shape == g.shape and result.requires_grad:
+        gradients = gradients_of(result, leaves, g)
     return Mapped(numbers_of(result), "Tensor", gradients, nodes_below(result))
 
 
@@ -91,51 +84,7 @@ def each_gradient(answer: Any, w: Array, x: Array, targets: Array) -> Mapped:
         calls[0] += 1
         return ((x * w).sum(0) - target) ** 2
 
-    try:
-        result = answer(loss, *map(minigrad.tensor, (w, x, targets)))
-    except Exception as error:
-        return Mapped(calls=calls[0], crash=crash_of("", error))
+    result = answer(loss, *map(minigrad.tensor, (w, x, targets)))
     if not isinstance(result, minigrad.Tensor):
         return Mapped(kind=type(result).__name__, calls=calls[0])
     return Mapped(numbers_of(result), "Tensor", calls=calls[0])
-
-
-@dataclass(frozen=True)
-class Speedup:
-    """What was said of two programs, and their order: s for slow, f for fast."""
-
-    said: float = 0.0
-    kind: str = ""
-    turns: str = ""
-    crash: Crash | None = None
-
-
-def speedup_of(
-    answer: Callable[..., Any], slow: float, fast: float, cold: float, busy: int
-) -> Speedup:
-    """How often the time of ``fast`` that of ``slow`` is, as the answer says.
-
-    The first call of each takes ``cold`` more. Calls from number ``busy`` on, three of
-    them, take ten times as long: the computer does something else, too.
-    """
-    clock = Clock()
-    turns: list[str] = []
-
-    def program(letter: str, usual: float) -> Callable[[], float]:
-        def run() -> float:
-            is_first = letter not in turns
-            is_busy = busy <= len(turns) < busy + 3
-            turns.append(letter)
-            clock.now += usual * (10 if is_busy else 1) + cold * is_first
-            return 1.0
-
-        return run
-
-    try:
-        with in_place_of_time(clock):
-            said = answer(program("s", slow), program("f", fast))
-    except Exception as error:
-        return Speedup(turns="".join(turns), crash=crash_of("", error))
-    if isinstance(said, bool) or not isinstance(said, (int, float)):
-        return Speedup(kind=type(said).__name__, turns="".join(turns))
-    return Speedup(float(said), turns="".join(turns))

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import minigrad
-from minigrad.course.check.facts import Crash
-from minigrad.course.check.spy import crash_of
 from minigrad.course.check.ten_questions import NO, SelfReview, self_review
 from minigrad.errors import OnceDifferentiableError
 
@@ -25,26 +23,22 @@ class Reviewed:
     to be had, and once_differentiable said so.
     """
 
-    says: tuple[str, ...] = ()
-    because: tuple[str, ...] = ()
-    mistakes: tuple[tuple[str, ...], ...] = ()
+    says: tuple[str, ...]
+    because: tuple[str, ...]
+    mistakes: tuple[tuple[str, ...], ...]
     gradcheck: str = ""
     gradgradcheck: str = ""
     refused: bool = False
     lint: str = ""
-    crash: Crash | None = None
 
 
 def reviewed(answer: Any, example: Callable[[], Any]) -> Reviewed:
     """Review it, on inputs that ``example()`` gives."""
-    try:
-        given = example()
-        inputs = tuple(given) if isinstance(given, (tuple, list)) else (given,)
-        leaves = [_leaf(value) for value in inputs]
-        answer.apply(*inputs)
-        review = self_review(answer, *inputs)
-    except Exception as error:
-        return Reviewed(crash=crash_of("", error))
+    given = example()
+    inputs = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+    leaves = [_leaf(value) for value in inputs]
+    answer.apply(*inputs)
+    review = self_review(answer, *inputs)
     if any([each.says == NO for each in review.answers]):
         return Reviewed(*_told(review))
     return Reviewed(

@@ -2,129 +2,75 @@
 
 from __future__ import annotations
 
+import dataclasses
+import sys
 from collections.abc import Callable
 from typing import Any
 
-from minigrad.course.check.probes.batches import (
-    Mapped,
-    Speedup,
-    each_gradient,
-    mapped,
-    speedup_of,
+from minigrad.course.check.probes import (
+    batches,
+    chains,
+    checkers,
+    checkpoints,
+    clocks,
+    convolutions,
+    devices,
+    duals,
+    histories,
+    layouts,
+    lifetimes,
+    opinions,
+    packing,
+    races,
+    reviews,
+    second_order,
+    training,
+    traversals,
+    walks,
+    work,
 )
-from minigrad.course.check.probes.chains import peaks_of_chains
-from minigrad.course.check.probes.checkers import Judged, Sloped, judged, sloped
-from minigrad.course.check.probes.checkpoints import Checkpointed, checkpointed
-from minigrad.course.check.probes.clocks import (
-    Compared,
-    Pace,
-    Timed,
-    compare_calls,
-    time_calls,
-    time_two,
-)
-from minigrad.course.check.probes.convolutions import peak_of_conv
-from minigrad.course.check.probes.devices import Moved, on_second_device
-from minigrad.course.check.probes.duals import Dual, run_programs
-from minigrad.course.check.probes.histories import Ending, tell
-from minigrad.course.check.probes.layouts import Laid, laid_out
-from minigrad.course.check.probes.lifetimes import (
-    Left,
-    gradient_of_a_sum,
-    kept_on_ctx,
-    left_behind,
-)
-from minigrad.course.check.probes.opinions import Opinion, opinion_on
-from minigrad.course.check.probes.packing import (
-    Packed,
-    Stored,
-    stored,
-    there_and_back,
-)
-from minigrad.course.check.probes.races import Raced, raced
-from minigrad.course.check.probes.reviews import Reviewed, reviewed
-from minigrad.course.check.probes.second_order import (
-    Product,
-    Step,
-    product_of,
-    stepped,
-)
-from minigrad.course.check.probes.training import (
-    Gradient,
-    Trained,
-    Weighed,
-    gathered,
-    trained,
-    weighed,
-)
-from minigrad.course.check.probes.traversals import Program, Traversal, traverse
-from minigrad.course.check.probes.walks import Graph, Walk, walk
-from minigrad.course.check.probes.work import Work, work_of
 
 LOOKS: dict[str, Callable[..., Any]] = {
     look.__name__: look
     for look in (
-        walk,
-        traverse,
-        tell,
-        left_behind,
-        gradient_of_a_sum,
-        kept_on_ctx,
-        opinion_on,
-        peaks_of_chains,
-        run_programs,
-        time_calls,
-        compare_calls,
-        peak_of_conv,
-        raced,
-        there_and_back,
-        stored,
-        checkpointed,
-        judged,
-        sloped,
-        product_of,
-        stepped,
-        mapped,
-        each_gradient,
-        speedup_of,
-        on_second_device,
-        laid_out,
-        reviewed,
-        work_of,
-        time_two,
-        trained,
-        weighed,
-        gathered,
+        batches.each_gradient,
+        batches.mapped,
+        chains.peaks_of_chains,
+        checkers.judged,
+        checkers.sloped,
+        checkpoints.checkpointed,
+        clocks.timed,
+        convolutions.peak_of_conv,
+        devices.on_second_device,
+        duals.run_programs,
+        histories.tell,
+        layouts.laid_out,
+        lifetimes.gradient_of_a_sum,
+        lifetimes.kept_on_ctx,
+        lifetimes.left_behind,
+        opinions.opinion_on,
+        packing.stored,
+        packing.there_and_back,
+        races.raced,
+        reviews.reviewed,
+        second_order.product_of,
+        second_order.stepped,
+        training.gathered,
+        training.trained,
+        training.weighed,
+        traversals.traverse,
+        walks.walk,
+        work.work_of,
     )
 }
 
-RECORDS = (
-    Graph,
-    Walk,
-    Program,
-    Traversal,
-    Ending,
-    Left,
-    Opinion,
-    Dual,
-    Timed,
-    Pace,
-    Compared,
-    Raced,
-    Packed,
-    Stored,
-    Checkpointed,
-    Judged,
-    Sloped,
-    Product,
-    Step,
-    Mapped,
-    Speedup,
-    Moved,
-    Laid,
-    Reviewed,
-    Work,
-    Trained,
-    Weighed,
-    Gradient,
+RECORDS: tuple[type, ...] = tuple(
+    [
+        record
+        for look in LOOKS.values()
+        for record in vars(sys.modules[look.__module__]).values()
+        if isinstance(record, type) and dataclasses.is_dataclass(record)
+        if record.__module__ == look.__module__
+    ]
 )
+"""What the modules of looks define to say it in; it goes through a judge's wall."""
