@@ -44,7 +44,7 @@ class Recording(Trace):
         >>> print(trace.to_markdown(level=1), end="")
         # double
         <BLANKLINE>
-        1. MulBackward0 joins the graph, and leads to AccumulateGrad...
+        1. MulBackward0 is added to the graph, and leads to AccumulateGrad...
         """
         return page.markdown_of(self.data, level)
 
@@ -167,7 +167,7 @@ class Recording(Trace):
         >>> with minigrad.record(keep_values=True) as trace:
         ...     x = minigrad.tensor(3.0, requires_grad=True)
         ...     (x * x).backward()
-        >>> trace.what_if("MulBackward0 is the newest", saved={0: 5.0})
+        >>> trace.what_if("MulBackward0 is ready", saved={0: 5.0})
         <WhatIf: What if saved[0] of MulBackward0 were 5 where it was 3, from step ...>
         >>> x.grad
         tensor(6.)

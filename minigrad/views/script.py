@@ -20,9 +20,18 @@ from minigrad.tracing import messages
 
 FOLDER: Final = pathlib.Path(__file__).parent / "player"
 BUNDLES: Final = FOLDER.parent / "bundles"
-SHEETS: Final = {"page": ("player",), "live": ("player", "live")}
+SHEETS: Final = {
+    "page": ("player",),
+    "compare": ("player", "compare"),
+    "live": ("player", "compare", "live"),
+}
 """The style sheets of a page, by the module that starts it."""
-STARTS: Final = {"page": "start();", "live": "startLive();", "unpack": ""}
+STARTS: Final = {
+    "page": "start();",
+    "compare": "startComparison();",
+    "live": "startLive();",
+    "unpack": "",
+}
 """What the modules that are bundled do at last."""
 TERSER: Final = ("npx", "--yes", "terser@5.51.4", "--module", "-c", "passes=2", "-m")
 

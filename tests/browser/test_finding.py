@@ -26,7 +26,7 @@ def test_click_on_a_node_gives_its_steps_and_goes_to_them(play: Open) -> None:
     page.locator("#mg_n0").click()
     assert page.get_by_role("status").text_content() == "Steps of MulBackward0"
     assert listed(page) == [
-        "4 joins the graph",
+        "4 is added to the graph",
         "11 gradient goes",
         "17 runs",
         "19 done",

@@ -127,7 +127,7 @@ def test_saved_entry_says_its_bytes_and_who_let_go(play: Open) -> None:
             continue
         if "until" in item:
             at = stops_of(data).index(item["until"])
-            assert f"8 bytes, let go at step {at}: {item['by']}" in lines
+            assert f"8 bytes, released at step {at}: {item['by']}" in lines
             freed += 1
         else:
             at = stops_of(data).index(item["at"])

@@ -15,7 +15,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import ALL_OPEN
 from tests.browser.laboratory import Lab, Notebook, environment, go, wait_for_player
 from tests.browser.seen import on_screen
-from tests.browser.told import Trace, differences, stops, told, trace_in
+from tests.browser.told import Trace, differences, told, trace_in
+from tests.views.folding import stops_of
 
 PROGRAM = """\
 %%step twice, then the sum
@@ -86,7 +87,7 @@ def test_html_export_plays_from_a_file_without_a_network(
     wait_for_player(frame)
     frame.evaluate(ALL_OPEN)
     assert differences(on_screen(frame), told(trace, 0)) == []
-    for stop in stops(trace)[1:]:
+    for stop in stops_of(trace)[1:]:
         frame.press("#player", "ArrowRight")
         assert differences(on_screen(frame), told(trace, stop)) == []
 
@@ -105,16 +106,16 @@ def test_player_keeps_playing_and_its_place_after_restart_and_reload(
 
     notebook.restart_kernel()
     frame.press("#player", "ArrowRight")
-    assert differences(on_screen(frame), told(trace, stops(trace)[5])) == []
+    assert differences(on_screen(frame), told(trace, stops_of(trace)[5])) == []
 
     notebook.reload()
     frame = notebook.player(1)
     frame.evaluate(ALL_OPEN)
     screen = on_screen(frame)
-    assert screen["position"] == stops(trace)[5]
-    assert differences(screen, told(trace, stops(trace)[5])) == []
+    assert screen["position"] == stops_of(trace)[5]
+    assert differences(screen, told(trace, stops_of(trace)[5])) == []
     frame.press("#player", "ArrowRight")
-    assert differences(on_screen(frame), told(trace, stops(trace)[6])) == []
+    assert differences(on_screen(frame), told(trace, stops_of(trace)[6])) == []
 
 
 def test_untrusted_notebook_shows_words_and_the_graph_until_it_is_trusted(
@@ -137,5 +138,5 @@ def test_untrusted_notebook_shows_words_and_the_graph_until_it_is_trusted(
     page.click(".jp-Dialog .jp-mod-accept")
     frame = notebook.player(1)
     frame.evaluate(ALL_OPEN)
-    go(frame, stops(trace)[3])
-    assert differences(on_screen(frame), told(trace, stops(trace)[3])) == []
+    go(frame, stops_of(trace)[3])
+    assert differences(on_screen(frame), told(trace, stops_of(trace)[3])) == []
