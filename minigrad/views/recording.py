@@ -32,7 +32,7 @@ class Recording(Trace):
     def save_html(self, path: str | os.PathLike[str]) -> Path:
         """Write the player as one HTML file that needs no network and no Python."""
         return write_whole(
-            "save_html", path, page.page_of(self._drawn(), start=self.start)
+            "save_html", path, page.page_of(self._pictured(), start=self.start)
         )
 
     def to_markdown(self, level: int = 2) -> str:
@@ -214,9 +214,14 @@ class Recording(Trace):
         self.add_terms()
         return super().save(path)
 
-    def _drawn(self) -> dict[str, Any]:
-        """The data, with its pictures and its graph drawn, which is done once."""
+    def _pictured(self) -> dict[str, Any]:
+        """The data, with its pictures: what a page plays."""
         self.add_terms()
+        pictures = picture.pictures_of(self.data)
+        return {**self.data, "graph": {**self.data["graph"], "pictures": pictures}}
+
+    def _drawn(self) -> dict[str, Any]:
+        """The same, with the graph drawn once for where no page plays."""
         drawing = self.data["graph"]
         if drawing["dot"] is None:
             drawing["dot"] = graph.dot_of(self.data)
@@ -224,8 +229,7 @@ class Recording(Trace):
             drawn = graph.svg_of(drawing["dot"])
             if drawn is not None:
                 drawing["svg"], drawing["renderer"] = drawn
-        pictures = picture.pictures_of(self.data)
-        return {**self.data, "graph": {**drawing, "pictures": pictures}}
+        return self._pictured()
 
 
 class Session:

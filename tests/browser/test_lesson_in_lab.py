@@ -123,7 +123,9 @@ def test_an_altered_record_differs_from_the_screen(
     events = trace["events"]
     sent = [event["k"] for event in events].index("grad")
     position = next(
-        stop for stop in stops_of(trace) if stop > sent + 1 and "cid" in events[stop - 1]
+        stop
+        for stop in stops_of(trace)
+        if stop > sent + 1 and "cid" in events[stop - 1]
     )
     go(frame, position)
     screen = on_screen(frame)

@@ -267,7 +267,7 @@ def test_outputs_of_a_node_have_a_chip_each_with_its_name(opened: Opener) -> Non
 
     trace = step(two_outputs)
     events = trace.data["events"]
-    waits = next(i for i, e in enumerate(events, 1) if "waits for each" in e["say"])
+    waits = next(i for i, e in enumerate(events, 1) if "Arrived for its 2 outputs" in e["say"])
     page = opened(trace.data)
     page.evaluate(f"player.player.go({waits})")
     chips = page.locator("g.node", has_text="PairBackward").locator(".chip")
