@@ -10,7 +10,6 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import minigrad
 from minigrad.autograd import Function
 from minigrad.views import Recording, record, step
-from tests.browser.conftest import ALL_OPEN
 from tests.browser.seen import on_screen
 from tests.views import stories
 from tests.views.folding import state_at, stops_of
@@ -88,7 +87,6 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opener]:
         )
         page.goto(path.as_uri())
         page.frames[-1].wait_for_function(READY)
-        page.frames[-1].evaluate(ALL_OPEN)
         return page
 
     yield open_page
@@ -120,6 +118,7 @@ def test_every_stop_forward_and_back_shows_what_the_trace_says(
     data = make()
     stops = stops_of(data)
     page = opened(data)
+    page.evaluate("player.player.setLevel(2)")
     assert shown(page) == state_at(data, 0)
     for stop in stops[1:]:
         assert press(page, "ArrowRight") == state_at(data, stop)
@@ -267,7 +266,9 @@ def test_outputs_of_a_node_have_a_chip_each_with_its_name(opened: Opener) -> Non
 
     trace = step(two_outputs)
     events = trace.data["events"]
-    waits = next(i for i, e in enumerate(events, 1) if "Arrived for its 2 outputs" in e["say"])
+    waits = next(
+        i for i, e in enumerate(events, 1) if "Arrived for its 2 outputs" in e["say"]
+    )
     page = opened(trace.data)
     page.evaluate(f"player.player.go({waits})")
     chips = page.locator("g.node", has_text="PairBackward").locator(".chip")

@@ -8,6 +8,7 @@ import json
 from html.parser import HTMLParser
 from typing import Any
 
+from minigrad.tracing.messages import message
 from minigrad.views.page import sentence_of_line
 from tests.views.folding import state_at
 
@@ -61,10 +62,14 @@ class _Finder(HTMLParser):
         self._inside = False
 
 
-def told(trace: Trace, position: int) -> dict[str, Any]:
-    """What a player shows after ``position`` events, and the line that runs next."""
+def told(trace: Trace, position: int, level: int = 2) -> dict[str, Any]:
+    """What a player of a level shows after ``position`` events; what line runs next."""
     last = trace["events"][position - 1] if position else None
-    return {**state_at(trace, position), "line": line_at(trace, last)}
+    shown = {**state_at(trace, position), "line": line_at(trace, last)}
+    if level == 0:  # its stops have sentences of their own
+        title = trace["meta"]["title"]
+        shown["say"] = last["why"] if last else message("player.start", title=title)
+    return shown
 
 
 def line_at(trace: Trace, event: dict[str, Any] | None) -> str | None:
