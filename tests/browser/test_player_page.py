@@ -5,25 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 import minigrad
 from minigrad.autograd import Function
 from minigrad.views import Recording, record, step
+from tests.browser.conftest import READY
 from tests.browser.seen import on_screen
 from tests.views import stories
 from tests.views.folding import state_at, stops_of
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-READY = "() => document.getElementById('player').player"
 TIMEOUT = 10_000
 
 Opener = Callable[..., Page]
@@ -49,14 +40,6 @@ def real() -> stories.Json:
         y = MulConstant.apply(x, 10)
         (y + x * 3).sum().backward()
     return trace.data
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
