@@ -154,12 +154,10 @@ class BackwardStory:
                 shape, dtype = metadata
                 empty = np.zeros(shape, dtype if dtype.kind in "fc" else np.float32)
                 fields["g"] = self._log.values.ref(empty)
-            label = self._cards.of(node).label
             self._log.emit(
                 {
                     "k": "grad.zeros" if zeros else "grad.absent",
                     "lvl": STORY,
-                    "say": asides.unused(label, slot, zeros and metadata[0]),
                     "n": self._graph.id_of(node),
                     "slot": slot,
                     **fields,

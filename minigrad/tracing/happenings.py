@@ -14,9 +14,9 @@ from minigrad.tracing.foreign import ForeignNode, version_of
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, EventLog
 from minigrad.tracing.messages import message
-from minigrad.tracing.nodes import is_leaf, label_of
+from minigrad.tracing.nodes import label_of
 from minigrad.tracing.story import Story
-from minigrad.tracing.values import Note, Ref, plain
+from minigrad.tracing.values import Ref, plain
 from minigrad.transforms.vmap_tensor import BatchedTensor, mapped_dims, physical
 
 CHECKPOINTS = ("minigrad.utils.", "torch.utils.checkpoint")
@@ -42,20 +42,12 @@ class Happenings:
         self._log.program_ran()
         if comes_from_checkpoint(hook):
             return
-        owner = self._log.called(node)
-        if is_leaf(node) and kind in ("tensor", "accumulated"):
-            owner = self._log.names.of(node.variable) or owner
-        elif kind == "tensor":
-            owner = asides.output_of(owner, slot, len(node._output_metadata))
         if kind == "post" and not isinstance(node, ForeignNode):
             self._story.say_returned(node, given)
         self._log.emit(
             {
                 "k": f"hook.{kind}",
                 "lvl": STORY,
-                "say": asides.hook(
-                    kind, asides.name_of_hook(hook), owner, given, result
-                ),
                 "hook": asides.name_of_hook(hook),
                 "n": self._graph.id_of(node),
                 "slot": slot,
@@ -118,36 +110,21 @@ class Happenings:
         self._log.program_ran()
         if self._story.adds_to_grad(tensor):
             return
-        now = version_of(tensor)
         own = self._log.names.of(tensor)
         base = tensor._base if isinstance(tensor, Tensor) else None
         whole = None if base is None else self._log.names.of(base)
-        part = None if whole is None else message("tensor.part-of", name=whole)
-        name = own or part or sentences.called(tensor, self._log.names.of)
         others = self._log.ctxs.changes_by(tensor)
-        savers = self._saved_before(others)
-        is_marked = any([tensor is one for one in self._story.marked or ()])
         self._log.emit(
             {
                 "k": "inplace",
                 "lvl": STORY if own or whole or others else ENGINE,
-                "say": asides.changed_in_place(name, now, tensor, savers, is_marked),
                 "t": self._log.values.ref(tensor),
                 "name": own or whole,
-                "ver": now,
+                "ver": version_of(tensor),
+                **({"part": True} if whole and not own else {}),
             },
             others=others,
         )
-
-    def _saved_before(self, changes: list[dict[str, Any]]) -> list[tuple[str, int]]:
-        """Whose saved values are not what they were, and the version they had."""
-        names = {entry["id"]: entry["name"] for entry in self._log.ctxs.entries}
-        return [
-            (names[change["id"]], note.version)
-            for change in changes
-            for note in change["set"].values()
-            if type(note) is Note and note.has_changed
-        ]
 
     def tangent_given(
         self,
@@ -222,14 +199,10 @@ class Happenings:
 
     def gradient_captured(self, node: Any, slot: int, gradient: Any) -> None:
         """What ``grad`` was asked for is there."""
-        owner = self._log.called(node)
-        if not is_leaf(node):
-            owner = asides.output_of(owner, slot, len(node._output_metadata))
         self._log.emit(
             {
                 "k": "grad.captured",
                 "lvl": STORY,
-                "say": asides.captured(owner, gradient),
                 "n": self._graph.id_of(node),
                 "slot": slot,
                 "g": self._log.values.ref(gradient),

@@ -146,7 +146,7 @@ class EventLog:
             self.events[start:start] = self.gap.events(before, after, edges)
             only_shown(graph, self.ctxs.entries, self.events)
         for event in self.events:
-            if type(event["say"]) is tuple:
+            if type(event.get("say")) is tuple:
                 tell, *facts = event["say"]
                 event["say"] = tell(*facts)
         return self.values.finish(self.events)

@@ -27,7 +27,7 @@ def message(key: str, **fields: Any) -> str:
     """A text of the table, its fields filled in; of two, for 1, that which ends in one.
 
     >>> message("node.joins", node="MulBackward0")
-    'MulBackward0 joins the graph.'
+    'MulBackward0 is added to the graph.'
     >>> message("steps", count=2), message("steps", count=1)
     ('2 steps', '1 step')
     """

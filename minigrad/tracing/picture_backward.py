@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from minigrad.tracing.codes import STORY
 from minigrad.tracing.messages import in_turn, joined, message
-from minigrad.tracing.picture_words import Event, Words, stop
+from minigrad.tracing.picture_words import Event, Words, stop, tell
 from minigrad.tracing.pictures import is_told_by_shape
 from minigrad.tracing.reading import Ref
 from minigrad.tracing.slopes import slope_of
@@ -103,14 +103,14 @@ class BackwardPicture(Words):
             "given": self._several(event["g"]),
         }
         if kind == "accumulated":
-            stop(event, message("why.hook.after", grad=self._grad_of(node), **fields))
+            tell(event, message("why.hook.after", grad=self._grad_of(node), **fields))
             return
         end = message("why.hook.leaves")
         if event["new"] is not None:
             end = message("why.hook.makes", new=self._several(event["new"]))
         key = "why.hook.post" if kind == "post" else "why.hook"
         short = message("why.hook.short", **fields)
-        stop(event, message(key, end=end, **fields), short)
+        tell(event, message(key, end=end, **fields), short)
 
     def unpacked(self, event: Event) -> None:
         """A saved value is there again."""
@@ -129,7 +129,7 @@ class BackwardPicture(Words):
         """A gradient that was asked for is there."""
         fields = {"gradient": self._text(event["g"])}
         fields["node"] = self._called(event["n"], event["slot"])
-        stop(
+        tell(
             event,
             message("why.captured", **fields),
             message("why.captured.short", **fields),
@@ -137,11 +137,11 @@ class BackwardPicture(Words):
 
     def grad_zeros(self, event: Event) -> None:
         node = self._label(event["n"])
-        stop(event, message("why.zeros", node=node, slot=event["slot"]))
+        tell(event, message("why.zeros", node=node, slot=event["slot"]))
 
     def grad_absent(self, event: Event) -> None:
         node = self._label(event["n"])
-        stop(event, message("why.absent", node=node, slot=event["slot"]))
+        tell(event, message("why.absent", node=node, slot=event["slot"]))
 
     def grad(self, event: Event) -> None:
         edge = self._edges.get(event["e"])

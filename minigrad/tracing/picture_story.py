@@ -8,7 +8,7 @@ from typing import Any, Final
 from minigrad.tracing.codes import STORY
 from minigrad.tracing.messages import in_turn, joined, message
 from minigrad.tracing.picture_backward import BackwardPicture
-from minigrad.tracing.picture_words import Event, in_short, stop
+from minigrad.tracing.picture_words import Event, in_short, stop, tell
 from minigrad.tracing.titles import INFIX, is_in_place, operation_of
 
 SIGNS: Final = {"*": "\u00d7", "/": "\u00f7"}
@@ -174,10 +174,10 @@ class PictureStory(BackwardPicture):
             stop(event, message("why.module", value=value, **fields))
 
     def inplace(self, event: Event) -> None:
-        if event["lvl"] > STORY:
-            return
-        name = event.get("name") or message("its-tensor.unnamed")
-        fields = {"tensor": name, "now": event["ver"]}
+        fields = {"now": event["ver"], "value": self._text(event["t"])}
+        fields["tensor"] = event.get("name") or message("tensor.nameless")
+        if "part" in event:
+            fields["tensor"] = message("tensor.part-of", name=event["name"])
         savers = [
             (self._ctxs[change["id"]]["function"], ref["ver"])
             for change in (event.get("ctx"), *event.get("others", ()))
@@ -186,11 +186,11 @@ class PictureStory(BackwardPicture):
         ]
         changed = message("why.in-place", **fields)
         if not savers:
-            stop(event, changed)
+            tell(event, changed)
             return
         node, saved = savers[0]
         fields |= {"node": node, "saved": saved}
-        stop(event, message("why.in-place.saved", **fields), changed)
+        tell(event, message("why.in-place.saved", **fields), changed)
 
     def exception(self, event: Event) -> None:
         first = event["err"].split("\n", 1)[0]

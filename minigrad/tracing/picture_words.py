@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from minigrad.tracing.codes import STORY
 from minigrad.tracing.messages import joined, message
 from minigrad.tracing.pictures import is_told_by_shape, number_text
 from minigrad.tracing.reading import Ref, Values
@@ -105,6 +106,13 @@ def stop(event: Event, *options: str) -> None:
     """Make ``event`` a stop of the picture, told by the first text that is short."""
     short = [text for text in options if len(text) <= MOST_LETTERS]
     event["lvl"], event["why"] = PICTURE, short[0] if short else cut(options[-1])
+
+
+def tell(event: Event, *options: str) -> None:
+    """Say the same at all levels: what the recorder has left to the picture."""
+    event.setdefault("say", options[0])
+    if event["lvl"] <= STORY:
+        stop(event, *options)
 
 
 def cut(text: str) -> str:

@@ -68,7 +68,7 @@ class Comparison:
         return [page.title_of(side.data) for side in self._sides]
 
     def _data(self) -> Json:
-        traces = [side._drawn() for side in self._sides]
+        traces = [side._pictured() for side in self._sides]
         titles = self._titles()
         for place, title in enumerate(titles):
             meta = {**traces[place]["meta"], "title": title}

@@ -34,7 +34,7 @@ def page_of(data: Mapping[str, Any], key: str = "", start: int = 0) -> str:
     raw = json.dumps(played(data), separators=(",", ":"), ensure_ascii=False)
     key = key or hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
     title = data["meta"].get("title") or message("notebook.page")
-    code = _packed_code(messages.in_use, "page")
+    code = _packed_code(messages.in_use, "compare" if "traces" in data else "page")
     return _document(title, key, _trace_script(raw), code, start)
 
 

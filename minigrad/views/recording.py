@@ -35,7 +35,7 @@ class Recording(Trace):
     def save_html(self, path: str | os.PathLike[str]) -> Path:
         """Write the player as one HTML file that needs no network and no Python."""
         return write_whole(
-            "save_html", path, page.page_of(self._drawn(), start=self.start)
+            "save_html", path, page.page_of(self._pictured(), start=self.start)
         )
 
     def to_markdown(self, level: int = 2) -> str:
@@ -47,7 +47,7 @@ class Recording(Trace):
         >>> print(trace.to_markdown(level=1), end="")
         # double
         <BLANKLINE>
-        1. MulBackward0 joins the graph, and leads to AccumulateGrad...
+        1. MulBackward0 is added to the graph, and leads to AccumulateGrad...
         """
         return page.markdown_of(self.data, level)
 
@@ -170,7 +170,7 @@ class Recording(Trace):
         >>> with minigrad.record(keep_values=True) as trace:
         ...     x = minigrad.tensor(3.0, requires_grad=True)
         ...     (x * x).backward()
-        >>> trace.what_if("MulBackward0 is the newest", saved={0: 5.0})
+        >>> trace.what_if("MulBackward0 is ready", saved={0: 5.0})
         <WhatIf: What if saved[0] of MulBackward0 were 5 where it was 3, from step ...>
         >>> x.grad
         tensor(6.)
@@ -217,9 +217,14 @@ class Recording(Trace):
         self.add_terms()
         return super().save(path)
 
-    def _drawn(self) -> dict[str, Any]:
-        """The data, with its pictures and its graph drawn, which is done once."""
+    def _pictured(self) -> dict[str, Any]:
+        """The data, with its pictures: what a page plays."""
         self.add_terms()
+        pictures = picture.pictures_of(self.data)
+        return {**self.data, "graph": {**self.data["graph"], "pictures": pictures}}
+
+    def _drawn(self) -> dict[str, Any]:
+        """The same, with the graph drawn once for where no page plays."""
         drawing = self.data["graph"]
         if drawing["dot"] is None:
             drawing["dot"] = graph.dot_of(self.data)
@@ -227,8 +232,7 @@ class Recording(Trace):
             drawn = graph.svg_of(drawing["dot"])
             if drawn is not None:
                 drawing["svg"], drawing["renderer"] = drawn
-        pictures = picture.pictures_of(self.data)
-        return {**self.data, "graph": {**drawing, "pictures": pictures}}
+        return self._pictured()
 
 
 class Session:

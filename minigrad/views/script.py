@@ -20,9 +20,18 @@ from minigrad.tracing import messages
 
 FOLDER: Final = pathlib.Path(__file__).parent / "player"
 BUNDLES: Final = FOLDER.parent / "bundles"
-SHEETS: Final = {"page": ("player",), "live": ("player", "live")}
+SHEETS: Final = {
+    "page": ("player",),
+    "compare": ("player", "compare"),
+    "live": ("player", "compare", "live"),
+}
 """The style sheets of a page, by the module that starts it."""
-STARTS: Final = {"page": "start();", "live": "startLive();", "unpack": ""}
+STARTS: Final = {
+    "page": "start();",
+    "compare": "startComparison();",
+    "live": "startLive();",
+    "unpack": "",
+}
 """What the modules that are bundled do at last."""
 TERSER: Final = ("npx", "--yes", "terser@5.51.4", "--module", "-c", "passes=2", "-m")
 
@@ -75,14 +84,17 @@ def bundle(first: str) -> str:
 
 def module(first: str = "page") -> str:
     """All that a page runs: the texts, the player, and its start."""
-    return _texts() + bundle(first)
+    return _texts(first) + bundle(first)
 
 
-def _texts() -> str:
+def _texts(first: str) -> str:
     """The table of messages as the page has it, without words that stay the same."""
     table = messages.in_use.table
+    said = table["page"].items()
+    is_live = first == "live"
+    page = {key: text for key, text in said if is_live or not key.startswith("live.")}
     words = {word: text for word, text in table["words"].items() if word != text}
-    texts = {"MESSAGES": table["page"], "WORDS": words}
+    texts = {"MESSAGES": page, "WORDS": words}
     return "".join(
         f"const {name}={json.dumps(told, ensure_ascii=False, separators=(',', ':'))};"
         for name, told in texts.items()

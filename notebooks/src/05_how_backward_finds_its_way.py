@@ -152,7 +152,7 @@ def diamond_and_back():
 
 
 # %% tags=["predict", "hide-input", "step", "slide"]
-ready = "ExpBackward0 is the newest ready node. What waits there: "
+ready = "ExpBackward0 is ready and runs next. Arrived there: "
 
 course.predict(
     "05.join",

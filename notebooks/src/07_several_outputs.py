@@ -88,7 +88,7 @@ course.predict(
     so=g_minus,
     why="The engine makes zeros in the output's shape: if `minus` changes, the loss "
     "doesn't.",
-    at="No gradient arrived for output 1",
+    at="Nothing arrived for output 1",
 )
 
 # %% [markdown] tags=["explain", "slide"]

@@ -85,7 +85,7 @@ ctx is y.grad_fn, first is x, grad_fn_then
 
 # %% [markdown] tags=["explain"]
 # Yes, yes, no. Both styles fill the same kind of object, one per call, and backward
-# can't tell which of them you used. `output` joins the graph only afterwards.
+# can't tell which of them you used. `output` is added to the graph only afterwards.
 
 # %% [markdown] tags=["slide"]
 # ## What are inputs and output?

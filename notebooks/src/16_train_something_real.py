@@ -70,7 +70,7 @@ course.predict(
     then=at_random,
     so=lambda ran: "between 5 and 8" if 5 < ran.value < 8 else "between 2 and 3",
     why="It doesn't know anything, but it's certain. That costs more than ln 10.",
-    at="NllLossBackward0 joins the graph",
+    at="NllLossBackward0 is added to the graph",
     level="picture",
 )
 

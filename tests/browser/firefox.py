@@ -24,6 +24,7 @@ from playwright.sync_api import sync_playwright
 
 from minigrad import _bootstrap
 from tests.browser.laboratory import FLAGS
+from tests.browser.seen import READ_PLAYER
 from tests.browser.test_picture import SCENES
 
 SIZE = 976, 900
@@ -41,12 +42,12 @@ const sight = { opacityProperty: true, visibilityProperty: true };
 const { left, top } = document.getElementById("player").getBoundingClientRect();
 const texts = [...document.querySelectorAll(".scene text")].filter((one) =>
   one.textContent && one.checkVisibility(sight));
-return [player.state(), texts.map((one) => {
+return [(READ_PLAYER)(), texts.map((one) => {
   const box = one.getBoundingClientRect();
   const middle = [box.left + box.width / 2 - left, box.top + box.height / 2 - top];
   return [one.textContent, ...middle];
 })];
-"""
+""".replace("READ_PLAYER", READ_PLAYER)
 
 
 class Marionette:

@@ -41,8 +41,7 @@ READ_PLAYER = """
     say: one("[aria-live]").textContent,
     nodes: states("node"),
     edges: states("edge"),
-    ctx: one(".pane.ctx header .note").textContent,
-    entries,
+    ctx: { id: one(".pane.ctx").dataset.ctx || null, entries },
     line: one(".card.top .line.current .text")?.textContent ?? null,
   };
 }

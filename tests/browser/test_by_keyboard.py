@@ -74,7 +74,7 @@ def do_lesson_00(page: Page, lab: Lab) -> None:
         "() => Number(document.querySelector('#player').dataset.start)"
     )
     frame.wait_for_function(
-        "start => document.querySelector('#player').player.state().position > start",
+        "start => document.querySelector('#player').player.position > start",
         arg=start,
     )
     because = lesson.cell_with("course.because(")

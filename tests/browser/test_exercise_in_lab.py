@@ -11,7 +11,8 @@ from playwright.sync_api import Page
 from tests.browser.conftest import ALL_OPEN
 from tests.browser.laboratory import EXERCISE, Lab, Notebook, go
 from tests.browser.seen import brightness, on_screen, unreadable
-from tests.browser.told import differences, stops, told, trace_in
+from tests.browser.told import differences, told, trace_in
+from tests.views.folding import stops_of
 
 MUL = """\
 class Mul(mg.autograd.Function):
@@ -148,7 +149,7 @@ def test_the_learners_own_class_is_stepped_through(shipped: Notebook) -> None:
     shipped.run(step)
     frame, trace = shipped.player(step), trace_in(shipped.html_of(step))
     frame.evaluate(ALL_OPEN)
-    for position in stops(trace):
+    for position in stops_of(trace):
         go(frame, position)
         assert differences(on_screen(frame), told(trace, position)) == []
     told_lines = "".join(event["say"] for event in trace["events"])

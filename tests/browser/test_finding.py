@@ -20,13 +20,13 @@ def stop_now(page: Page) -> Any:
     return page.evaluate("player.player.stopNow()")
 
 
-def test_click_on_a_node_gives_its_steps_and_goes_to_them(play: Open) -> None:
+def test_click_on_a_node_gives_its_steps_and_goes_to_them(look: Open) -> None:
     data = stories.fan_in()
-    page = play(data, len(data["events"]))
+    page = look(data, len(data["events"]))
     page.locator("#mg_n0").click()
     assert page.get_by_role("status").text_content() == "Steps of MulBackward0"
     assert listed(page) == [
-        "4 joins the graph",
+        "4 is added to the graph",
         "11 gradient goes",
         "17 runs",
         "19 done",
@@ -53,8 +53,8 @@ def test_what_was_clicked_stays_where_it_is(play: Open) -> None:
     assert node.bounding_box() != before
 
 
-def test_n_and_its_capital_go_round_the_steps_found(play: Open) -> None:
-    page = play(stories.fan_in())
+def test_n_and_its_capital_go_round_the_steps_found(look: Open) -> None:
+    page = look(stories.fan_in())
     page.locator("#mg_e0 .hit").dispatch_event("click")
     found = [int(text.split()[0]) for text in listed(page)]
     seen = []
@@ -82,8 +82,8 @@ def test_question_after_a_grad_finds_only_where_it_changes(play: Open) -> None:
     assert page.evaluate("player.player.position") == only
 
 
-def test_words_that_no_sentence_has_are_not_found(play: Open) -> None:
-    page = play(stories.fan_in())
+def test_words_that_no_sentence_has_are_not_found(look: Open) -> None:
+    page = look(stories.fan_in())
     page.keyboard.press("/")
     page.keyboard.type("nonsense")
     assert page.get_by_role("status").text_content() == "No step found"
@@ -91,8 +91,8 @@ def test_words_that_no_sentence_has_are_not_found(play: Open) -> None:
     assert stop_now(page) == 0
 
 
-def test_search_asks_for_all_words_and_for_beginnings(play: Open) -> None:
-    page = play(stories.fan_in())
+def test_search_asks_for_all_words_and_for_beginnings(look: Open) -> None:
+    page = look(stories.fan_in())
     found = "words => player.player.index.search(words, 2).map((one) => one.position)"
     sentences = [event["say"].lower() for event in stories.fan_in()["events"]]
     for words in ("pick", "mul pick", "x.grad", "arting"):
@@ -106,9 +106,9 @@ def test_search_asks_for_all_words_and_for_beginnings(play: Open) -> None:
     assert not page.evaluate(found, "arting")
 
 
-def test_search_knows_the_entries_of_ctx_and_what_a_step_does(play: Open) -> None:
+def test_search_knows_the_entries_of_ctx_and_what_a_step_does(look: Open) -> None:
     data = real()
-    page = play(data)
+    page = look(data)
     found = "words => player.player.index.search(words, 2).map((one) => one.position)"
 
     def kinds(words: str) -> set[str]:
@@ -185,9 +185,9 @@ def test_value_is_told_in_full_on_focus_and_on_hover(play: Open) -> None:
     assert "1.23456" in tip.inner_text()
 
 
-def test_edge_tells_the_gradient_that_went_along_it(play: Open) -> None:
+def test_edge_tells_the_gradient_that_went_along_it(look: Open) -> None:
     data = stories.fan_in()
-    page = play(data, len(data["events"]))
+    page = look(data, len(data["events"]))
     page.locator("#mg_e1 .hit").dispatch_event("pointerover", {"bubbles": True})
     assert "3" in page.locator(".tip-numbers").inner_text().split()
     page.evaluate("player.player.go(4)")

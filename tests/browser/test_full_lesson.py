@@ -24,7 +24,7 @@ def play_to_the_end(lesson: Typist, index: int) -> None:
     lesson.tab_to("IFRAME")
     lesson.press("ArrowRight", "ArrowRight", "End")
     frame.wait_for_function(
-        "() => document.querySelector('#player').player.state().position > 2"
+        "() => document.querySelector('#player').player.position > 2"
     )
     lesson.press("Escape")
 

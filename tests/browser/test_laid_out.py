@@ -119,7 +119,7 @@ def laid_out(page: Page, width: int, recorded: Any, words: str, file: Path) -> A
     ("name", "program", "words"),
     [
         *SCENES,
-        ("tangents", tangents, "WithZerosBackward joins the graph"),
+        ("tangents", tangents, "WithZerosBackward is added to the graph"),
         ("step", step, "backward is finished"),
     ],
 )
@@ -160,7 +160,7 @@ def test_outputs_hang_on_one_box_and_the_gradient_is_told_of_one(
     still: Page, tmp_path: Path
 ) -> None:
     file = tmp_path / "outputs.html"
-    words = "HalvesBackward is the newest"
+    words = "HalvesBackward is ready"
     assert laid_out(still, 1200, two_outputs(), words, file) == []
     node = still.locator("g.node", has_text="HalvesBackward")
     assert node.locator(".chip").count() == 3

@@ -71,11 +71,11 @@ def test_small_graph_has_no_map(look: Open) -> None:
     assert look(stories.fan_in()).locator(".map").is_hidden()
 
 
-def test_pane_without_code_says_why(play: Open) -> None:
+def test_pane_without_code_says_why(look: Open) -> None:
     with minigrad.record() as trace:
         minigrad.ones(2)
-    assert play(trace.data).locator(".pane.code .empty").is_hidden()
+    assert look(trace.data).locator(".pane.code .empty").is_hidden()
     with minigrad.record(lines=False) as trace:
         minigrad.ones(2, requires_grad=True) * 2
-    page = play(trace.data)
+    page = look(trace.data)
     assert page.inner_text(".pane.code .body").strip() == "No lines were recorded."

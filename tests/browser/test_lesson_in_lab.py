@@ -13,7 +13,8 @@ from playwright.sync_api import Frame, Page
 from tests.browser.conftest import ALL_OPEN
 from tests.browser.laboratory import LESSON, Lab, Notebook, go
 from tests.browser.seen import brightness, on_screen, unreadable
-from tests.browser.told import Trace, differences, stops, told, trace_in
+from tests.browser.told import Trace, differences, told, trace_in
+from tests.views.folding import stops_of
 
 Event = dict[str, Any]
 
@@ -66,7 +67,7 @@ def test_ten_steps_forward_and_three_back_show_what_the_records_say(
     way = [*range(1, 11), 9, 8, 7]
     for move, stop in zip(TEN_FORWARD + THREE_BACK, way, strict=True):
         move(frame)
-        position = stops(trace)[stop]
+        position = stops_of(trace)[stop]
         screen = on_screen(frame)
         assert screen["position"] == position
         assert differences(screen, told(trace, position)) == []
@@ -111,7 +112,7 @@ def other_ctx(happened: list[Event]) -> None:
         (other_sentence, "say"),
         (other_node, "nodes"),
         (other_edge, "edges"),
-        (other_entry, "entries"),
+        (other_entry, "ctx"),
         (other_ctx, "ctx"),
     ],
 )
@@ -122,7 +123,9 @@ def test_an_altered_record_differs_from_the_screen(
     events = trace["events"]
     sent = [event["k"] for event in events].index("grad")
     position = next(
-        stop for stop in stops(trace) if stop > sent + 1 and "cid" in events[stop - 1]
+        stop
+        for stop in stops_of(trace)
+        if stop > sent + 1 and "cid" in events[stop - 1]
     )
     go(frame, position)
     screen = on_screen(frame)
@@ -151,7 +154,7 @@ def test_sentence_and_code_are_readable_at_every_stop(
 ) -> None:
     lesson.use_theme(theme)
     frame, trace = at_start(lesson, BACKWARD)
-    for stop in stops(trace):
+    for stop in stops_of(trace):
         go(frame, stop)
         assert unreadable(frame, "#player p, #player .code .text") == {}
 
@@ -163,7 +166,7 @@ def test_light_and_dark_theme_look_different(
     for theme in ("Light", "Dark"):
         lesson.use_theme(theme)
         frame, trace = at_start(lesson, BACKWARD)
-        go(frame, stops(trace)[10])
+        go(frame, stops_of(trace)[10])
         frame.wait_for_function(
             "() => document.getAnimations().every(one => one.playState === 'finished')"
         )

@@ -69,7 +69,8 @@ SHOWN = """
 () => {
   const { player } = document.getElementById("player");
   return {
-    ...player.state(), level: player.level, speed: player.speed,
+    position: player.position, say: player.say.textContent,
+    level: player.level, speed: player.speed,
     count: player.count.textContent, height: frameElement.style.height,
     stands: document.querySelectorAll(".stage").length,
     background: getComputedStyle(document.body).backgroundColor,

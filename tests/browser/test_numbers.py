@@ -76,7 +76,7 @@ def test_player_tells_the_terms_of_every_element_as_python_does(look: Open) -> N
     assert len(seen) == 5
 
 
-def opened(play: Open) -> tuple[Page, Any]:
+def opened(look: Open) -> tuple[Page, Any]:
     """The product of matrices at the step in which ``a`` gets its gradient."""
     trace = mg.step(products)
     data = trace._drawn()
@@ -85,7 +85,7 @@ def opened(play: Open) -> tuple[Page, Any]:
         for i, event in enumerate(data["events"], 1)
         if event["k"] == "grad.accumulate" and "a.grad" in event["say"]
     )
-    return play(data, at), data
+    return look(data, at), data
 
 
 def escape(page: Page) -> None:

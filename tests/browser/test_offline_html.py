@@ -12,10 +12,10 @@ import nbformat
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import ALL_OPEN
 from tests.browser.laboratory import Lab, Notebook, environment, go, wait_for_player
 from tests.browser.seen import on_screen
-from tests.browser.told import Trace, differences, stops, told, trace_in
+from tests.browser.told import Trace, differences, told, trace_in
+from tests.views.folding import stops_of
 
 PROGRAM = """\
 %%step twice, then the sum
@@ -84,11 +84,10 @@ def test_html_export_plays_from_a_file_without_a_network(
     offline.wait_for_selector("iframe")
     (frame,) = offline.frames[1:]
     wait_for_player(frame)
-    frame.evaluate(ALL_OPEN)
-    assert differences(on_screen(frame), told(trace, 0)) == []
-    for stop in stops(trace)[1:]:
+    assert differences(on_screen(frame), told(trace, 0, 0)) == []
+    for stop in stops_of(trace, 0)[1:]:
         frame.press("#player", "ArrowRight")
-        assert differences(on_screen(frame), told(trace, stop)) == []
+        assert differences(on_screen(frame), told(trace, stop, 0)) == []
 
 
 def test_player_keeps_playing_and_its_place_after_restart_and_reload(
@@ -98,23 +97,21 @@ def test_player_keeps_playing_and_its_place_after_restart_and_reload(
     notebook = Notebook(page, lab, "kept.ipynb")
     notebook.run_all()
     frame, trace = notebook.player(1), trace_in(notebook.html_of(1))
-    frame.evaluate(ALL_OPEN)
     for _ in range(4):
         frame.press("#player", "ArrowRight")
     notebook.do("docmanager:save")
 
     notebook.restart_kernel()
     frame.press("#player", "ArrowRight")
-    assert differences(on_screen(frame), told(trace, stops(trace)[5])) == []
+    assert differences(on_screen(frame), told(trace, stops_of(trace, 0)[5], 0)) == []
 
     notebook.reload()
     frame = notebook.player(1)
-    frame.evaluate(ALL_OPEN)
     screen = on_screen(frame)
-    assert screen["position"] == stops(trace)[5]
-    assert differences(screen, told(trace, stops(trace)[5])) == []
+    assert screen["position"] == stops_of(trace, 0)[5]
+    assert differences(screen, told(trace, stops_of(trace, 0)[5], 0)) == []
     frame.press("#player", "ArrowRight")
-    assert differences(on_screen(frame), told(trace, stops(trace)[6])) == []
+    assert differences(on_screen(frame), told(trace, stops_of(trace, 0)[6], 0)) == []
 
 
 def test_untrusted_notebook_shows_words_and_the_graph_until_it_is_trusted(
@@ -136,6 +133,5 @@ def test_untrusted_notebook_shows_words_and_the_graph_until_it_is_trusted(
     page.evaluate("() => void jupyterapp.commands.execute('notebook:trust')")
     page.click(".jp-Dialog .jp-mod-accept")
     frame = notebook.player(1)
-    frame.evaluate(ALL_OPEN)
-    go(frame, stops(trace)[3])
-    assert differences(on_screen(frame), told(trace, stops(trace)[3])) == []
+    go(frame, stops_of(trace, 0)[3])
+    assert differences(on_screen(frame), told(trace, stops_of(trace, 0)[3], 0)) == []

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.browser.figures import long_recording, mounted, moves, sizes
+from tests.browser.seen import on_screen
 from tests.views.folding import state_at
 
 # Several times what is asked of a quiet machine, for the quickest tenth of the moves: a
@@ -51,9 +52,8 @@ def elements(page: Page) -> int:
 
 
 def go(page: Page, position: int) -> Any:
-    return page.evaluate(
-        "at => (player.player.go(at), player.player.state())", position
-    )
+    page.evaluate("at => player.player.go(at)", position)
+    return on_screen(page)
 
 
 def test_page_is_no_larger_than_two_megabytes(data: Any) -> None:
@@ -95,7 +95,11 @@ def test_a_step_lays_the_page_out_once_or_twice(shown: Page) -> None:
 def test_every_jump_shows_what_the_trace_says(shown: Page, data: Any) -> None:
     length = len(data["events"])
     for position in (length // 2, 7):
-        assert go(shown, position) == state_at(data, position)
+        seen, told = go(shown, position), state_at(data, position)
+        assert (seen["say"], seen["ctx"]) == (told["say"], told["ctx"])
+        for kind in ("nodes", "edges"):  # only those in view are in the page
+            assert seen[kind].items() <= told[kind].items()
+            assert seen[kind]
 
 
 def test_only_the_part_in_view_is_in_the_page_and_it_follows_the_step(

@@ -75,7 +75,7 @@ def test_answers_to_a_question_are_large_enough_for_a_finger(
     browser: Browser, data: Any, tmp_path: Path
 ) -> None:
     trace = Recording(copy.deepcopy(data))
-    trace.ask("What comes?", ["this", "that"], "this", before="the newest ready node")
+    trace.ask("What comes?", ["this", "that"], "this", before="is ready and runs next")
     context = browser.new_context(
         viewport={"width": 820, "height": 900}, has_touch=True
     )

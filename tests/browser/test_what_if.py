@@ -11,11 +11,11 @@ from playwright.sync_api import Frame, Page
 import minigrad as mg
 from minigrad.autograd.graph import saved_tensors_hooks
 from tests.browser.conftest import Open
-from tests.browser.seen import unreadable
+from tests.browser.seen import on_screen, unreadable
 from tests.browser.test_accessible import AXE, OUTSIDE, RUN_AXE
 from tests.browser.test_live_player import Notebook, leaf, live
 
-NODE = "SquareBackward is the newest ready node"
+NODE = "SquareBackward is ready and runs next"
 
 
 class Square(mg.autograd.Function):
@@ -89,7 +89,7 @@ def test_value_typed_over_another_shows_what_would_be(
 
 def test_escape_brings_back_what_was(notebook: Notebook) -> None:
     frame = opened(notebook, 3.0, "entry c0 saved.0")
-    before = frame.evaluate("JSON.stringify(player.player.state())")
+    before = on_screen(frame)
     frame.locator(".what-if input").fill("5")
     frame.locator(".what-if input").press("Enter")
     frame.wait_for_selector(".beside")
@@ -98,7 +98,7 @@ def test_escape_brings_back_what_was(notebook: Notebook) -> None:
     )
     notebook.page.keyboard.press("Escape")
     assert frame.locator(".beside").count() == 0
-    assert frame.evaluate("JSON.stringify(player.player.state())") == before
+    assert on_screen(frame) == before
     focused = "document.activeElement.closest('.what-if') !== null"
     assert frame.evaluate(focused)
     notebook.page.mouse.move(0, 0)  # a tip under the pointer would be closed first
@@ -207,7 +207,7 @@ def test_freed_value_and_flags_have_no_such_line(play: Open) -> None:
     with mg.record(keep_values=True) as trace:
         program(leaf([1.0, 2.0]))
     page = play(trace._drawn())
-    page.evaluate("at => player.player.go(at)", step_of(trace.data, "lets go of its 1"))
+    page.evaluate("at => player.player.go(at)", step_of(trace.data, "releases its 1"))
     for what in ("entry c0 saved.0", "entry c0 needs_input_grad"):
         page.locator(f'.pane.ctx .entry[data-what="{what}"]').click()
         assert page.locator(".found").is_visible()

@@ -1,8 +1,4 @@
-"""What a recording's own records say that a player has to show.
-
-Written from the schema alone and sharing nothing with the player's code: the tests
-compare the two.
-"""
+"""What a recording in a cell's output says that a player has to show."""
 
 from __future__ import annotations
 
@@ -12,11 +8,11 @@ import json
 from html.parser import HTMLParser
 from typing import Any
 
+from minigrad.tracing.messages import message
 from minigrad.views.page import sentence_of_line
+from tests.views.folding import state_at
 
 Trace = dict[str, Any]
-
-MOST_NUMBERS = 30  # an array with more cells is shown as colours only
 
 
 def trace_in(output: str) -> Trace:
@@ -66,65 +62,14 @@ class _Finder(HTMLParser):
         self._inside = False
 
 
-def stops(trace: Trace, level: int = 2) -> list[int]:
-    """The positions at which a player of this level stands."""
-    events = enumerate(trace["events"], 1)
-    return [0, *(i for i, event in events if event["lvl"] <= level)]
-
-
-def told(trace: Trace, position: int) -> dict[str, Any]:
-    """Sentence, graph and ctx after the first ``position`` events."""
-    nodes: dict[str, str] = {}
-    edges: dict[str, str] = {}
-    ctxs: dict[str, dict[str, Any]] = {}
-    at_work = None
-    ctx_of_node = {node["id"]: node["ctx"] for node in trace["graph"]["nodes"]}
-    end_of_edge = {edge["id"]: edge["to"] for edge in trace["graph"]["edges"]}
-    for event in trace["events"][:position]:
-        edges = {e: "sent" if now == "active" else now for e, now in edges.items()}
-        for change in [*[event.get("ctx")], *event.get("others", [])]:
-            entries = ctxs.setdefault(change["id"], {}) if change else {}
-            entries |= change["set"] if change else {}
-            for key in change.get("del", []) if change else []:
-                del entries[key]
-        if "ctx" in event:
-            at_work = event["ctx"]["id"]
-        elif event["k"] == "node.enter":
-            at_work = ctx_of_node[event["n"]]
-        at_work = event.get("cid", at_work)
-        match event["k"]:
-            case "graph.node":
-                nodes.setdefault(event["n"], "seen")
-                for edge in event["e"]:
-                    edges.setdefault(edge, "seen")
-                    nodes.setdefault(end_of_edge[edge], "seen")
-            case "backward.begin":
-                nodes = dict.fromkeys(nodes, "seen")
-                edges = dict.fromkeys(edges, "seen")
-            case "node.enter":
-                nodes[event["n"]] = "active"
-            case "node.exit":
-                nodes[event["n"]] = "done"
-            case "grad":
-                edges[event["e"]] = "active"
-            case "grad.none":
-                edges[event["e"]] = "none"
+def told(trace: Trace, position: int, level: int = 2) -> dict[str, Any]:
+    """What a player of a level shows after ``position`` events; what line runs next."""
     last = trace["events"][position - 1] if position else None
-    entries = ctxs.get(at_work, {}) if at_work else {}
-    return {
-        "say": last["say"] if last else trace["meta"]["title"],
-        "nodes": nodes,
-        "edges": edges,
-        "ctx": name_of(trace, at_work) if at_work else "",
-        "entries": {key: words(trace, ref) for key, ref in entries.items()},
-        "line": line_at(trace, last),
-    }
-
-
-def name_of(trace: Trace, ctx: str) -> str:
-    """A ctx as the panel's head names it."""
-    (name,) = [c["name"] for c in trace["ctxs"] if c["id"] == ctx]
-    return str(name)
+    shown = {**state_at(trace, position), "line": line_at(trace, last)}
+    if level == 0:  # its stops have sentences of their own
+        title = trace["meta"]["title"]
+        shown["say"] = last["why"] if last else message("player.start", title=title)
+    return shown
 
 
 def line_at(trace: Trace, event: dict[str, Any] | None) -> str | None:
@@ -133,50 +78,6 @@ def line_at(trace: Trace, event: dict[str, Any] | None) -> str | None:
         return None
     tokens = trace["sources"][event["s"]]["tokens"][event["l"]]
     return "".join(text for _, text in tokens)
-
-
-def words(trace: Trace, ref: dict[str, Any] | None) -> str:
-    """What is to be read in the panel for a value."""
-    if ref is None:
-        return "None"
-    if ref["t"] == "P":
-        return str(ref["r"])
-    if ref["t"] == "L":
-        items = [words(trace, item) for item in ref["i"]]
-        if any(item and item["t"] != "P" for item in ref["i"]):
-            return " ".join(items)
-        return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
-    value = trace["values"][ref["v"]]
-    said = [ref["name"]] if ref.get("name") else []
-    said.append(f"{value['dtype']} {shape_words(value['shape'])}")
-    if ref["t"] == "S":
-        stale = ref["now"] != ref["ver"]
-        said.append(
-            f"⚠ saved at version {ref['ver']}, now version {ref['now']}"
-            if stale
-            else ""
-        )
-        said.append("" if stale else f"saved at version {ref['ver']}")
-        said.append("" if ref["out"] is None else f"output {ref['out']}")
-    if ref["t"] == "T":
-        said.append(f"v{ref['ver']}" if ref["ver"] else "")
-        said.append("requires grad" if ref["rg"] else "")
-    numbers = [x for row in value["rows"] for x in row]
-    if len(numbers) <= MOST_NUMBERS:
-        said += [number(x) for x in numbers]
-    return " ".join(filter(None, said))
-
-
-def shape_words(shape: list[int]) -> str:
-    by = "\N{MULTIPLICATION SIGN}"
-    return f"[{by.join(map(str, shape))}]" if shape else "scalar"
-
-
-def number(x: float | None) -> str:
-    """A number as JavaScript writes it, to four digits."""
-    if x is None:
-        return "nan"
-    return str(int(x)) if x == int(x) else f"{x:.4g}"
 
 
 def differences(shown: dict[str, Any], expected: dict[str, Any]) -> list[str]:

@@ -54,7 +54,7 @@ def disagreements(data: Json) -> list[str]:
                 if edges[edge]["from"] != node or edges[edge]["to"] not in there:
                     wrong(f"{edge} does not lead from {node} to what is there")
             told = f"to {led_to(data, event['e'])}."
-            if event["e"] and "joins the graph" in say and told not in say:
+            if event["e"] and "is added to the graph" in say and told not in say:
                 wrong(f"its edges lead {told}")
         if node is not None and node not in there and kind != "tangent":
             wrong(f"{node} is not in the graph yet")

@@ -38,7 +38,7 @@ def other_edge(data: Json) -> None:
 
 
 def other_name(data: Json) -> None:
-    of_kind(data, "node.enter")["say"] = "Somebody is the newest ready node."
+    of_kind(data, "node.enter")["say"] = "Somebody is ready and runs next."
 
 
 def other_receiver(data: Json) -> None:
@@ -82,7 +82,7 @@ def test_view_changed_in_place_is_in_the_graph() -> None:
     labels = [node["label"] for node in trace.data["graph"]["nodes"]]
     assert "CopySlices" in labels
     (changed,) = events_of(trace, "inplace")
-    assert changed["say"].startswith("a part of y was changed in place: version 0")
+    assert changed["say"].startswith("a part of y was changed in place: it's [6, 6]")
     said = " ".join(trace.sentences(level=1))
     assert "was in the graph already" not in said
     assert disagreements(trace.data) + memory_faults(trace.data) == []
@@ -97,6 +97,6 @@ def test_two_nodes_of_one_name_are_not_one_that_is_led_to_twice() -> None:
     trace = happenings.recorded(program)
     joined = [e["say"] for e in events_of(trace, "graph.node") if "Add" in e["say"]]
     assert joined == [
-        "AddBackward0 joins the graph, and leads to 2 nodes ExpBackward0.",
-        "AddBackward0 joins the graph, and leads to AddBackward0 twice.",
+        "AddBackward0 is added to the graph, and leads to 2 nodes ExpBackward0.",
+        "AddBackward0 is added to the graph, and leads to AddBackward0 twice.",
     ]

@@ -137,7 +137,7 @@ def test_change_in_place_after_backward_is_on_no_ctx() -> None:
         with mg.no_grad():
             y.mul_(3)
     (changed,) = events_of(trace, "inplace")
-    assert "It had been saved by CubeBackward at version 0." in changed["say"]
+    assert "The box of Cube counts on version 0." in changed["say"]
     assert "others" not in changed
     assert kept.requires_grad
 
@@ -268,7 +268,7 @@ def test_recomputation_that_fails_is_over(use_reentrant: bool) -> None:
 def test_training_step_is_told_layer_by_layer() -> None:
     trace = happenings.recorded(happenings.training_step)
     (layer,) = events_of(trace, "module")
-    assert layer["say"].startswith("model, a Linear, has run. AddmmBackward0 joined")
+    assert layer["say"].startswith("model, a Linear, has run. AddmmBackward0 was")
     shown = {e["n"] for e in events_of(trace, "graph.node") if e["lvl"] <= 1}
     labels = {n["id"]: n["label"] for n in trace.data["graph"]["nodes"]}
     assert {labels[node] for node in shown} == {

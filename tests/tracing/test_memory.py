@@ -66,8 +66,8 @@ def test_deleted_graph_lets_go_and_that_is_a_step_of_the_story() -> None:
     trace = recorded(forget)
     (gone,) = events_of(trace, "mem.gone")
     assert gone["say"] == (
-        "ExpBackward0 and ScaleBackward are gone: nobody refers to them any more. "
-        "Let go: 24 bytes."
+        "ExpBackward0 and ScaleBackward are gone: nothing refers to them any more. "
+        "Released: 24 bytes."
     )
     line = trace.data["sources"][gone["s"]]["tokens"][gone["l"]]
     assert "".join(text for _, text in line).strip() == "del y"

@@ -254,7 +254,7 @@ def test_change_in_place_is_the_same_tensor_in_a_new_version() -> None:
     assert change["op"] == "y *= 5"
     assert before["t"] == after["t"]
     assert (before.get("ver", 0), after["ver"]) == (0, 1)
-    assert said(program, "y was changed in place: it is version 1 now.")
+    assert said(program, "y was changed in place: it's 30 now, version 1.")
 
 
 def test_stale_value_stops_backward_and_is_named() -> None:
@@ -426,5 +426,5 @@ def test_text_of_the_picture_is_that_of_level_0() -> None:
         number(2.0).mul(3).backward()
     text = trace.to_markdown(level=0)
     assert "1. 2 \u00d7 3 = 6. Its box keeps 3 for backward." in text
-    assert "joins the graph" not in text
-    assert "MulBackward0 joins the graph" in trace.to_markdown(level=1)
+    assert "is added to the graph" not in text
+    assert "MulBackward0 is added to the graph" in trace.to_markdown(level=1)

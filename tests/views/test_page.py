@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from minigrad.views import page
+from tests.browser import pictures
 from tests.views import stories
 
 EVIL = "</script><img src=x onerror=alert(1)>'\"&\u2028"
@@ -121,10 +122,14 @@ def test_plain_text_tells_the_story_and_how_much_more_there_is() -> None:
 
 
 @pytest.mark.parametrize("factor", [1, 4])
-def test_page_is_at_most_63_kilobytes_for_a_lesson(factor: int) -> None:
+def test_page_is_at_most_60_kilobytes_for_a_lesson(factor: int) -> None:
     data = stories.mul_constant()
     data["events"] *= factor
-    assert len(page.page_of(data)) < 63_000
+    assert len(page.page_of(data)) < 60_000
+
+
+def test_page_of_the_product_with_all_lines_is_at_most_63_kilobytes() -> None:
+    assert len(page.page_of(pictures.recorded()._pictured()).encode()) < 63_000
 
 
 def test_words_count_the_steps_that_the_player_opens_with() -> None:

@@ -84,7 +84,7 @@ def test_grad_of_a_leaf_that_is_another_ends_as_such() -> None:
 def test_saved_value_attribute_and_gradient_have_their_consequences() -> None:
     x = mg.tensor([3.0, 4.0], requires_grad=True)
     trace = squared(x)
-    at = "SquareBackward is the newest ready node"
+    at = "SquareBackward is ready and runs next"
     saved = trace.what_if(at, saved={0: [5.0, 4.0]})
     attribute = trace.what_if(at, attributes={"factor": 0.5})
     gradient = trace.what_if(at, gradient=[1.0, -1.0])
@@ -111,7 +111,7 @@ def test_objects_that_do_not_like_to_be_asked_their_class_are_left_in_peace() ->
     here = Shy()
     here.in_a_cycle = [here]
     trace = squared(mg.tensor([3.0, 4.0], requires_grad=True))
-    at = "SquareBackward is the newest ready node"
+    at = "SquareBackward is ready and runs next"
     asked.clear()
     what_if = trace.what_if(at, saved={0: [5.0, 4.0]})
     assert grad_in(what_if.recording) == [[60, 48]]
@@ -130,7 +130,7 @@ def test_recording_and_tensors_of_the_learner_stay_as_they_were() -> None:
         (y * y).sum().backward()
     before = repr(trace.data), x.grad.tolist(), x._version, y._version, len(heard)
     state, node, count = mg.get_rng_state().tolist(), y.grad_fn, len(noted)
-    new = trace.what_if("MulBackward0 is the newest", gradient=lambda old: old * 0)
+    new = trace.what_if("MulBackward0 is ready", gradient=lambda old: old * 0)
     assert grad_in(new.recording, "x.grad") == [[0, 0]]
     assert before == (
         *(repr(trace.data), x.grad.tolist(), x._version, y._version, len(heard)),
@@ -148,7 +148,7 @@ def test_nothing_is_printed_again(capsys: pytest.CaptureFixture[str]) -> None:
         x = mg.tensor(2.0, requires_grad=True)
         (x * x).backward()
 
-    kept(program).what_if("MulBackward0 is the newest", gradient=2.0)
+    kept(program).what_if("MulBackward0 is ready", gradient=2.0)
     assert capsys.readouterr().out == "once\n"
 
 
@@ -200,11 +200,11 @@ def test_second_derivative_goes_through_the_edited_value() -> None:
     with mg.record(keep_values=True) as trace:
         (slope,) = mg.autograd.grad(Square.apply(x, 1.0), x, create_graph=True)
         slope.backward()
-    new = trace.what_if("SquareBackward is the newest", saved={0: 5.0})
+    new = trace.what_if("SquareBackward is ready", saved={0: 5.0})
     # It keeps its place in the graph: the slope of 2 x is 2, wherever x is.
     assert new.outcome.startswith("Then the gradient asked for, that of x, is 10 where")
     assert grad_in(new.recording) == [[2]]
-    factor = trace.what_if("SquareBackward is the newest", attributes={"factor": 4.0})
+    factor = trace.what_if("SquareBackward is ready", attributes={"factor": 4.0})
     assert grad_in(factor.recording) == [[8]]
 
 
@@ -221,7 +221,7 @@ def test_hooks_checkpoint_and_changes_in_place_run_again() -> None:
     trace = kept(program)
     slope = 4 * float(np.exp(np.float32(4)))
     x.grad = None
-    doubled = trace.what_if("CloneBackward0 is the newest", gradient=lambda g: g * 2)
+    doubled = trace.what_if("CloneBackward0 is ready", gradient=lambda g: g * 2)
     (was,), (now,) = grad_in(trace), grad_in(doubled.recording)
     assert was[0] == pytest.approx(30 * slope, rel=1e-4)
     assert now[0] == pytest.approx(60 * slope, rel=1e-4)
@@ -263,7 +263,7 @@ def test_value_that_a_checkpoint_computes_again_is_another() -> None:
     with mg.record(keep_values=True) as trace:
         y = checkpoint(lambda x: (x * 3).sin(), x, use_reentrant=False)
         y.backward()
-    edited = trace.what_if("SinBackward0 is the newest", saved={0: 0.0})
+    edited = trace.what_if("SinBackward0 is ready", saved={0: 0.0})
     assert grad_in(edited.recording) == [[3.0]]
     kinds = [e["k"] for e in edited.recording.data["events"]]
     assert kinds.index("rerun.end") < kinds.index("what.if")
@@ -297,7 +297,7 @@ def test_change_in_place_of_what_was_saved_is_noticed_after_an_edit_too() -> Non
 
 def test_edits_can_be_made_one_after_the_other() -> None:
     trace = squared(mg.tensor(3.0, requires_grad=True))
-    at = "SquareBackward is the newest"
+    at = "SquareBackward is ready"
     first = trace.what_if(at, saved={0: 5.0})
     second = first.recording.what_if(at, attributes={"factor": 1.0})
     assert second.outcome == "Then x.grad is 30 where it was 60."
@@ -394,7 +394,7 @@ def test_picture_shows_the_edited_gradient_where_it_waits() -> None:
         waiting = facts["waiting"][edit["n"]][str(edit["slot"])]
         return value_text(data, waiting["total"])
 
-    assert shown("MulBackward0 is the newest ready", 10.0) == "float32 scalar 10"
+    assert shown("MulBackward0 is ready", 10.0) == "float32 scalar 10"
     assert shown("and is added to what waits there", 100.0) == "float32 scalar 105"
     assert shown("backward begins", 7.0) == "float32 scalar 7"
     assert "scalar -1" in shown("x.grad was empty", -1.0)
@@ -402,7 +402,7 @@ def test_picture_shows_the_edited_gradient_where_it_waits() -> None:
 
 def test_difference_is_marked_where_the_edit_is() -> None:
     trace = squared(mg.tensor(3.0, requires_grad=True))
-    new = trace.what_if("SquareBackward is the newest", saved={0: 5.0})
+    new = trace.what_if("SquareBackward is ready", saved={0: 5.0})
     assert new.difference is not None
     (_, right) = new.difference
     marked = new.recording.data["events"][right - 1]
@@ -414,7 +414,7 @@ def test_difference_is_marked_where_the_edit_is() -> None:
     assert trace.data["meta"]["title"] == ""
 
 
-NODE = "SquareBackward is the newest"
+NODE = "SquareBackward is ready"
 
 
 @pytest.fixture(scope="module")
@@ -437,7 +437,7 @@ def one() -> Recording:
         (NODE, {"gradient": {1: 1.0}}, "there is not a gradient 1 to edit"),
         (1, {"gradient": 1.0}, "nothing: no ctx is at work, and no gradient arrives"),
         (NODE, {"saved": {0: 1.0}, "node": "CubeBackward"}, "no node 'CubeBackward'"),
-        ("lets go of", {"saved": {0: 1.0}}, r"there is not saved\[0\] to edit"),
+        ("releases its", {"saved": {0: 1.0}}, r"there is not saved\[0\] to edit"),
     ],
 )
 def test_edit_that_cannot_be_made_is_refused(
@@ -564,5 +564,5 @@ def test_error_that_the_edit_causes_is_told() -> None:
         (x * 3).backward()
         if x.grad.item() > 5:
             raise ValueError("too steep")
-    new = trace.what_if("MulBackward0 is the newest", gradient=2.0)
+    new = trace.what_if("MulBackward0 is ready", gradient=2.0)
     assert "the end is ValueError: too steep where it was not there" in new.outcome

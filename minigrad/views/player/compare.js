@@ -2,6 +2,7 @@
 
 import { element } from "./dom.js";
 import { message } from "./messages.js";
+import { start } from "./page.js";
 import { Player } from "./player.js";
 
 /** @typedef {import("./types").Compared} Compared */
@@ -91,4 +92,8 @@ function nameSide(place, side) {
     const fields = { name: part.getAttribute("aria-label"), side };
     part.setAttribute("aria-label", message("compare.side", fields));
   }
+}
+
+export function startComparison() {
+  start(Comparison);
 }

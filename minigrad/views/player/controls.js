@@ -14,8 +14,6 @@ const ICONS = {
 const HELP_KEYS = [
   ["→", "key.step"],
   ["←", "key.back"],
-  ["o", "key.over"],
-  ["u", "key.out"],
   ["Home, End", "key.ends"],
   ["/", "key.search"],
   ["n, N", "key.found"],
@@ -31,8 +29,6 @@ const HELP_KEYS = [
   ["?", "key.help"],
   ["Esc", "key.leave"],
 ];
-
-const HELP_MARKS = ["line", "flash", "value", "kept", "gradient", "advice"];
 
 /**
  * @param {string} icon @param {string} label @param {string} key
@@ -101,18 +97,10 @@ export function helpSheet(close) {
   for (const [key, meaning] of HELP_KEYS) {
     keys.append(element("dt", "", key), element("dd", "", message(meaning)));
   }
-  const marks = element("dl", "marks");
-  for (const mark of HELP_MARKS) {
-    const sample = element("dt");
-    sample.append(element("span", `mark ${mark}-mark`));
-    marks.append(sample, element("dd", "", message(`mark.${mark}`)));
-  }
   const closing = message("button.help.close");
   sheet.append(
     element("h2", "", message("help.keys")),
     keys,
-    element("h2", "", message("help.marks")),
-    marks,
     textButton(message("button.close"), closing, "Esc", close),
   );
   help.append(sheet);

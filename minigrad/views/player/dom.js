@@ -67,17 +67,6 @@ export function pane(className, name) {
   return { box, body, title, note };
 }
 
-/**
- * All text inside an element, as a reader meets it.
- * @param {Node} node
- */
-export function shownText(node) {
-  const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
-  const words = [];
-  while (walker.nextNode()) words.push(walker.currentNode.textContent);
-  return words.join(" ");
-}
-
 // Back where the keys of a notebook work.
 export function leaveFrame() {
   document.activeElement?.blur();

@@ -61,70 +61,18 @@ export class Inspector {
   }
 
   /**
-   * Which arguments of forward need a gradient, by their names where they are known.
+   * Which arguments of the call need a gradient, by their names where they have one.
    * @param {string} cid @param {Ref | null} ref
    */
   needsLines(cid, ref) {
     const needs = brief(this.trace, ref).match(/True|False/g) || [];
-    const names = this.argumentsOf(cid);
+    const node = this.story.ctxs[cid]?.node;
+    const call = this.trace.events.find(({ ins, n, cid: of }) => ins && (node ? n === node : of === cid));
     const words = needs.map((need, place) => {
-      const name = argumentAt(names, place) || message("entry.argument", { place });
-      return message(need === "True" ? "entry.needs" : "entry.needs-not", { name });
+      const { name, text } = call?.ins[place] || {};
+      const fields = { name: name || text || message("entry.argument", { place }) };
+      return message(need === "True" ? "entry.needs" : "entry.needs-not", fields);
     });
     return words.length ? [words.join("; ")] : [];
   }
-
-  /**
-   * A forward may be that of another class: it is known by its call, else by its name.
-   * @this {Inspector & {forwards?: Map<string, number>}}
-   * @param {string} cid @returns {string[]}
-   */
-  argumentsOf(cid) {
-    const { sources } = this.trace;
-    this.forwards ||= forwardsOf(this.trace);
-    const name = `${this.story.ctxs[cid]?.function}.forward`;
-    const source = sources[this.forwards.get(cid)] || sources.find((one) => one.name === name);
-    const text = (source?.tokens || []).flat().map(([, part]) => part).join("");
-    const names = parametersIn(text.split("def forward(")[1] || "");
-    return names[0] === "ctx" ? names.slice(1) : names;
-  }
-}
-
-/**
- * The names of parameters, of which the types and defaults may have commas, too.
- * @param {string} text
- */
-function parametersIn(text) {
-  const listed = [""];
-  let depth = 0;
-  for (const char of text) {
-    if ("([{".includes(char)) depth += 1;
-    else if (")]}".includes(char) && depth-- === 0) break;
-    if (char === "," && depth === 0) listed.push("");
-    else listed[listed.length - 1] += char;
-  }
-  return listed.map((one) => one.split(/[:=]/)[0].trim());
-}
-
-/**
- * For each ctx the number of the source that its forward has run.
- * @param {Trace} trace @returns {Map<string, number>}
- */
-function forwardsOf({ events, sources }) {
-  const found = new Map();
-  for (const { k, cid, s } of events) {
-    const isForward = k === "call" && sources[s]?.name.endsWith(".forward");
-    if (isForward && !found.has(cid)) found.set(cid, s);
-  }
-  return found;
-}
-
-/**
- * Those that come in a *list are told apart by their places in it.
- * @param {string[]} names @param {number} place @returns {string | undefined}
- */
-function argumentAt(names, place) {
-  const list = names.findIndex((name) => name.startsWith("*"));
-  if (list < 0 || place < list) return names[place];
-  return `${names[list].slice(1)}[${place - list}]`;
 }

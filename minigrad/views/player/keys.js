@@ -43,8 +43,6 @@ function movesOf(player) {
     Home: () => player.go(0),
     End: () => player.go(player.stops.at(-1)),
     " ": () => player.toggle(),
-    o: () => player.over(),
-    u: () => player.out(),
     "/": () => player.found.open(),
     "=": () => askHere(player),
     n: () => player.found.goOn(1),

@@ -1,33 +1,19 @@
 // The page around the player: theme, frame, the place that is kept.
 
-import { Comparison } from "./compare.js";
 import { goOnByKey } from "./dom.js";
 import { onKey } from "./keys.js";
 import { Player } from "./player.js";
 import { whenIdle } from "./story.js";
 
-/** @typedef {import("./types").Compared} Compared */
 /** @typedef {import("./types").PlayerOptions} PlayerOptions */
-/** @typedef {import("./types").Trace} Trace */
-
-/**
- * @param {HTMLElement} root
- * @param {(Trace & { traces?: never }) | Compared} trace
- * @param {PlayerOptions} options
- */
-export function mount(root, trace, options) {
-  /** @type {new (...of: Parameters<typeof mount>) => Player | Comparison} */
-  const Shown = trace.traces ? Comparison : Player;
-  root.player = new Shown(root, trace, options);
-  return root.player;
-}
 
 const FAR = 1000; // px from the edge of what is seen: more than a screen
 const LOOKS_EVERY = 500; // ms
 
 // Starts the player of a page written by minigrad.views.page, which has been unpacked. In
 // a notebook, which may hold many, it stands only while it is near what is seen.
-export async function start() {
+/** @param {new (root: HTMLElement, trace: any, options: PlayerOptions) => any} Shown */
+export async function start(Shown = Player) {
   followTheme();
   const main = document.querySelector("main");
   const root = document.getElementById("player");
@@ -42,7 +28,7 @@ export async function start() {
   };
   fitFrame(main);
   while (true) {
-    await stand(root, main, options);
+    await stand(Shown, root, main, options);
     show(main, false);
     await main.unpack.inView();
   }
@@ -50,14 +36,15 @@ export async function start() {
 
 /**
  * From when a player is made until it is far from view; then nothing holds it any more.
+ * @param {new (root: HTMLElement, trace: any, options: PlayerOptions) => any} Shown
  * @param {HTMLElement} root @param {HTMLElement} main @param {PlayerOptions} options
  */
-async function stand(root, main, options) {
+async function stand(Shown, root, main, options) {
   const trace = await main.unpack.recording();
   const place = root.cloneNode();
   root.replaceWith(place);
   show(main, true);
-  const player = mount(place, trace, options);
+  const player = (place.player = new Shown(place, trace, options));
   performance.mark("mounted");
   const keyed = player.players?.[0] ?? player;
   // On a page of its own keys work at once, whatever has the focus. (In a notebook a

@@ -470,14 +470,6 @@ export class PicturePane {
     return message("graph.empty.unasked");
   }
 
-  /** @param {string} name @returns {string | undefined} */
-  stateOf(name) {
-    const thing = this.parts.get(name)?.[0];
-    const edge = name in this.story.edges;
-    if (!thing || thing.id !== name || !this.drawn.includes(thing)) return this.stateNow(name, edge);
-    return (edge ? thing.shape : thing.shape.querySelector(".node")).dataset.state;
-  }
-
   /**
    * The element of a node or edge, where it is drawn now.
    * @param {string} name @returns {SVGElement | null}

@@ -4,14 +4,13 @@ import { Asks } from "./asks.js";
 import { CodePane } from "./code.js";
 import { choice, helpSheet, iconButton, setIcon, textButton } from "./controls.js";
 import { CtxPane } from "./ctx.js";
-import { element, setText, shownText } from "./dom.js";
+import { element, setText } from "./dom.js";
 import { Found } from "./found.js";
 import { Inspector } from "./inspector.js";
 import { onKey } from "./keys.js";
 import { Memory } from "./memory.js";
-import { message } from "./messages.js";
+import { message, wordFor } from "./messages.js";
 import { Numbers } from "./numbers.js";
-import { PhaseStrip } from "./phases.js";
 import { PicturePane } from "./picture.js";
 import { Presenter } from "./presenter.js";
 import { Story, lastAtMost } from "./story.js";
@@ -63,8 +62,8 @@ export class Player {
     this.begin = element("span", "begin", message("player.begin"));
     const sentence = element("div", "sentence");
     this.differs = element("span", "here", message("compare.here"));
-    sentence.append(this.say, this.begin, this.differs);
-    this.phases = new PhaseStrip();
+    this.phase = element("span", "phase");
+    sentence.append(this.say, this.phase, this.begin, this.differs);
     this.found = new Found(this);
     /** @type {Choose} */
     const choose = (what, name) => this.found.stepsOf(what, name);
@@ -100,7 +99,6 @@ export class Player {
       sentence,
       this.found.box,
       this.asks.box,
-      this.phases.box,
       stage,
       this.code.strip,
       this.numbers.box,
@@ -177,11 +175,9 @@ export class Player {
       return button;
     };
     const first = entry("first", "Home", () => this.go(0));
-    const over = entry("over", "o", () => this.over());
-    const out = entry("out", "u", () => this.out());
     const last = entry("last", "End", () => this.go(this.stops.at(-1)));
     this.backward = [first];
-    this.forward = [over, out, last];
+    this.forward = [last];
     entry("engine", "e", () => this.showEngine());
     entry("ctx", "c", () => this.inspect());
     entry("search", "/", () => this.found.open());
@@ -276,7 +272,7 @@ export class Player {
     this.showWords(view, stop);
     this.tip.hide();
     /** @type {{show: (view: View) => void}[]} */
-    const parts = [this.phases, this.code, this.graph, this.ctx, this.timeline, this.asks, this.numbers];
+    const parts = [this.code, this.graph, this.ctx, this.timeline, this.asks, this.numbers];
     for (const part of parts) part.show(view);
     this.found.here();
     // What has to be measured comes last: then the page is laid out once a step.
@@ -287,6 +283,7 @@ export class Player {
   /** @param {View} view @param {number} stop */
   showWords({ state, event }, stop) {
     this.sayStep();
+    setText(this.phase, this.level ? phaseOf(state) : "");
     this.begin.hidden = Boolean(event);
     this.differs.hidden = !event || this.position !== this.options.difference;
     this.root.classList.toggle("failed", Boolean(state.error));
@@ -359,26 +356,6 @@ export class Player {
     if (before !== undefined) this.go(before);
   }
 
-  over() {
-    this.leap((depth, here) => depth <= here);
-  }
-
-  out() {
-    this.leap((depth, here) => depth < here);
-  }
-
-  /**
-   * To the next stop whose depth is wanted; to the last one if there is none.
-   * @param {(depth: number, here: number) => boolean} wanted
-   */
-  leap(wanted) {
-    const here = this.story.events[this.position - 1]?.d ?? 0;
-    const later = this.stops.filter((stop) => stop > this.position);
-    const next = later.find((stop) => wanted(this.story.events[stop - 1].d, here));
-    const target = next ?? later.at(-1);
-    if (target !== undefined) this.go(target);
-  }
-
   /** @param {number} level */
   setLevel(level) {
     this.level = Number(level);
@@ -438,22 +415,13 @@ export class Player {
     const inspects = this.root.classList.contains("inspecting");
     return closed && asAtFirst && !choosing && !inspects && !this.playing;
   }
+}
 
-  // What is on the screen, read from the screen: for tests.
-  state() {
-    /** @param {{ id: string }[]} records */
-    const states = (records) => {
-      const shown = records.map(({ id }) => [id, this.graph.stateOf(id)]);
-      return Object.fromEntries(shown.filter(([, now]) => now && now !== "unseen"));
-    };
-    const rows = [...this.ctx.table.querySelectorAll("[data-key]")];
-    const entries = rows.map((row) => [row.dataset.key, shownText(row.querySelector("dd"))]);
-    return {
-      position: this.position,
-      say: this.say.textContent,
-      nodes: states(this.trace.graph.nodes),
-      edges: states(this.trace.graph.edges),
-      ctx: { id: this.ctx.box.dataset.ctx || null, entries: Object.fromEntries(entries) },
-    };
-  }
+/**
+ * What apply or backward is at, where the sentence is of one of its phases.
+ * @param {import("./types").State} state
+ */
+function phaseOf({ phases }) {
+  const { of, name } = phases.at(-1) || {};
+  return name ? message("phase", { of, name: wordFor(name) }) : "";
 }

@@ -72,6 +72,19 @@ function shapeOf(value, mapped = []) {
   return oddWords(value) || value.shape.map((length, axis) => (mapped.includes(axis) ? `[${length}]` : length)).join("×");
 }
 
+/**
+ * An array as squares below its shape; nothing where it is written, or is not there.
+ * @param {SVGElement} thumb @param {Spot} spot @param {import("./types").Value | null} value
+ */
+function drawIn(thumb, [x, y, w, h], value) {
+  thumb.replaceChildren();
+  if (!value || isWritten(value)) return false;
+  const { group: picture, width, height } = squares(value);
+  picture.setAttribute("transform", `translate(${x + (w - width) / 2} ${y + 24 + (h - 30 - height) / 2})`);
+  thumb.append(picture);
+  return true;
+}
+
 const BEHIND = 4; // how far the second card of a stack looks out
 
 /**
@@ -120,15 +133,9 @@ class Chip {
     if (look === this.look) return;
     this.look = look;
     const value = valueOf(this.trace, ref);
-    this.thumb.replaceChildren();
     const drawn = this.isArray && value && !isWritten(value);
     write(this.note, drawn ? shapeOf(value, this.mapped) : "");
-    const [x, y, w, h] = this.spot;
-    if (drawn && known) {
-      const { group: picture, width, height } = squares(value);
-      picture.setAttribute("transform", `translate(${x + (w - width) / 2} ${y + 24 + (h - 30 - height) / 2})`);
-      this.thumb.append(picture);
-    }
+    drawIn(this.thumb, this.spot, drawn && known ? value : null);
     const short = !known || !ref ? "?" : isWritten(value) ? brief(this.trace, ref) : this.isArray ? "" : shapeOf(value, this.mapped);
     writeValue(this.value, drawn ? "" : short);
   }
@@ -168,9 +175,8 @@ export function leafOf(owner, part) {
     const now = ref ? ref.v : "";
     if (now !== look) {
       look = now;
-      thumb.replaceChildren();
-      const array = valueOf(trace, ref);
-      const drawn = isArray && array && !isWritten(array);
+      const array = isArray ? valueOf(trace, ref) : null;
+      const drawn = drawIn(thumb, part.slot, array);
       const words = ref && !drawn ? brief(trace, ref) : "";
       const isLong = isArray && words.length > MANY;
       const room = Math.max(4, Math.floor((w - (isLong ? 16 : 58)) / LONG));
@@ -180,11 +186,6 @@ export function leafOf(owner, part) {
       const [left, top] = isLong ? [x + w / 2, y + h - 12] : corner;
       value.setAttribute("x", left);
       value.setAttribute("y", top);
-      if (drawn) {
-        const { group: picture, width, height } = squares(array);
-        picture.setAttribute("transform", `translate(${x + (w - width) / 2} ${y + 24 + (h - 30 - height) / 2})`);
-        thumb.append(picture);
-      }
     }
     const added = state.added[part.n];
     tray.show(added ? [added] : Object.values(state.waiting[part.n] || {}), state.left[part.n], false, true, Boolean(ref));
@@ -235,22 +236,8 @@ class Tray {
     this.look = look;
     const value = gathered.length === 1 && !left ? valueOf(this.trace, gathered[0].total) : null;
     const room = Math.floor((this.spot[2] - 12) / LETTER);
-    const isDrawn = this.draw(there ? value : null);
+    const isDrawn = drawIn(this.thumb, this.spot, there && this.isArray ? value : null);
     write(this.sum, !there ? "" : isDrawn ? shortened(shapeOf(value, this.mapped), room) : this.words(gathered, left, room, isFull));
-  }
-
-  /**
-   * An array as squares; whether it is one that is drawn.
-   * @param {import("./types").Value | null} value
-   */
-  draw(value) {
-    this.thumb.replaceChildren();
-    if (!this.isArray || !value || isWritten(value)) return false;
-    const [x, y, w, h] = this.spot;
-    const { group: picture, width, height } = squares(value);
-    picture.setAttribute("transform", `translate(${x + (w - width) / 2} ${y + 24 + (h - 30 - height) / 2})`);
-    this.thumb.append(picture);
-    return true;
   }
 
   /** @param {Ref | undefined} tangent beside the value */
@@ -260,7 +247,7 @@ class Tray {
     if (look === this.look) return;
     this.look = look;
     const value = tangent ? this.short(tangent) : "";
-    this.draw(valueOf(this.trace, tangent));
+    drawIn(this.thumb, this.spot, this.isArray ? valueOf(this.trace, tangent) : null);
     const room = Math.floor((this.spot[2] - 12) / LETTER);
     const words = message("tangent.beside", { value });
     write(this.sum, shortened(words.length <= room ? words : value, room));

@@ -2,8 +2,7 @@
 // and the steps whose sentence has certain words.
 
 import { ctxChanges } from "./folding.js";
-import { message } from "./messages.js";
-import { phaseWords } from "./phases.js";
+import { message, wordFor } from "./messages.js";
 import { byId, lastAtMost } from "./story.js";
 import { keyLabel } from "./values.js";
 
@@ -171,7 +170,7 @@ export class StepIndex {
 
 /** @param {Event} event @returns {string} */
 function deedOf(event) {
-  if (event.k === "phase" && event.ph) return phaseWords(event.ph.of, event.ph.name);
+  if (event.k === "phase" && event.ph) return wordFor(event.ph.name);
   const kind = DEEDS.includes(event.k) ? event.k : "other";
   return message(`did.${kind}`);
 }
