@@ -12,7 +12,7 @@ import minigrad
 from minigrad import func
 from minigrad.course.check import Finding, submission
 from minigrad.course.check.probes import seen
-from minigrad.course.check.probes.clocks import Timed, time_calls
+from minigrad.course.check.probes.clocks import Pace, Timed, timed
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
@@ -27,12 +27,8 @@ TASKS = (
 )
 
 USUAL = 0.002
-CALLS = {
-    "cold": [0.5],
-    "unsteady": [0.5, 0.09],
-    "steady": [],
-}
-"""Seconds of the first calls; the rest take ``USUAL``."""
+CALLS: tuple[tuple[float, ...], ...] = ((0.5,), (0.5, 0.09), ())
+"""Seconds of the first calls, cold, unsteady and steady; the rest take ``USUAL``."""
 
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
@@ -44,23 +40,22 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     unusable = submission.no_function(seconds, "seconds")
     if unusable:
         return [unusable]
-    for costs in CALLS.values():
-        finding = fault_in(seen(time_calls, (seconds,), costs, USUAL), costs)
+    for first in CALLS:
+        finding = fault_in(seen(timed, (seconds,), Pace((first,), (USUAL,))))
         if finding:
             return [finding]
     return wrong_choices(choices)
 
 
-def fault_in(timed: Timed, costs: list[float]) -> Finding | None:
+def fault_in(found: Timed) -> Finding | None:
     """What is wrong with how long a call is said to take."""
-    if timed.kind:
-        return say("no_number", kind=timed.kind)
-    calls = timed.calls
+    said, calls, took = found.number, found.calls(0), found.took
+    if said is None:
+        return say("no_number", kind=found.kind)
     if calls == 0:
         return say("uncalled")
-    if abs(timed.said - USUAL) <= USUAL / 10:
+    if abs(said - USUAL) <= USUAL / 10:
         return None
-    took = [*costs, *[USUAL] * calls][:calls]
     names = {
         "no_clock": 0.0,
         "cold": took[0] if calls == 1 else None,
@@ -73,10 +68,10 @@ def fault_in(timed: Timed, costs: list[float]) -> Finding | None:
     near = [
         name
         for name, value in names.items()
-        if value is not None and abs(timed.said - value) <= USUAL / 10
+        if value is not None and abs(said - value) <= USUAL / 10
     ]
     name = f"seconds.{near[0]}" if near else "seconds"
-    return say(name, said=timed.said, usual=USUAL, first=took[0], calls=calls)
+    return say(name, said=said, usual=USUAL, first=took[0], calls=calls)
 
 
 def wrong_choices(choices: Any) -> list[Finding]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad.course.check import Array, Finding, submission
 from minigrad.course.check.probes import seen
-from minigrad.course.check.probes.clocks import Compared, Pace, compare_calls
+from minigrad.course.check.probes.clocks import Pace, Timed, timed
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
@@ -21,6 +21,8 @@ ENOUGH = 3
 """Rounds without which there is neither a median nor a spread."""
 
 MOST_WRITTEN = 24
+BUSIER = 1.002
+"""By this factor each call takes longer than the one before."""
 
 
 def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
@@ -30,25 +32,25 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
         return [unusable]
     fast, slow = random.uniform(1.5e-3, 2.5e-3), random.uniform(7e-3, 9e-3)
     for pace in (
-        Pace((0.8, slow), (fast, slow), hit=(7, 16, 28)),
-        Pace((slow, 0.8), (slow, fast), hit=(6, 17, 29)),
-        Pace((slow, fast), (slow, fast)),
+        Pace(((0.8,), (slow,)), (fast, slow), (7, 16, 28), 20.0, BUSIER),
+        Pace(((slow,), (0.8,)), (slow, fast), (6, 17, 29), 20.0, BUSIER),
+        Pace(((), ()), (slow, fast), slower=BUSIER),
     ):
-        found = next(faults(seen(compare_calls, (answer,), pace), pace), None)
+        found = next(faults(seen(timed, (answer,), pace), pace), None)
         if found:
             return [found]
     return []
 
 
-def faults(did: Compared, pace: Pace) -> Iterator[Finding]:
+def faults(did: Timed, pace: Pace) -> Iterator[Finding]:
     """What is wrong, by the calls that were made and what was said of them."""
-    one, other = [int((did.who == place).sum()) for place in (0, 1)]
+    one, other = did.calls(0), did.calls(1)
     calls = written(did.who)
     if not (one and other):
         yield say("uncalled", one=one, other=other)
         return
-    if did.kind or did.said.shape != (3,):
-        yield say("no_numbers", said=did.kind or did.said)
+    if did.said.shape != (3,):
+        yield say("no_numbers", said=did.said if did.said.size else did.kind)
         return
     if min(one, other) <= ENOUGH:
         name = "single.cold" if min(one, other) == 1 else "single"
@@ -58,9 +60,10 @@ def faults(did: Compared, pace: Pace) -> Iterator[Finding]:
     elif not did.looks:
         yield say("other_clock")
     median, low, high = did.said.tolist()
-    right, cold = [times[0] / times[1] for times in (pace.usual, pace.first)]
+    first = [did.took[did.who == place][0] for place in (0, 1)]
+    right, cold = [times[0] / times[1] for times in (pace.usual, first)]
     if not near(median, right, WITHIN):
-        seconds = {"first_one": pace.first[0], "first_other": pace.first[1]}
+        seconds = {"first_one": first[0], "first_other": first[1]}
         name = why(median, right, did)
         yield say(name, right=right, said=median, calls=calls, **seconds)
     has_cold = [end for end in (high, low) if near(end, cold) and pace.hit]
@@ -72,7 +75,7 @@ def faults(did: Compared, pace: Pace) -> Iterator[Finding]:
         yield say("band", median=median, low=low, high=high)
 
 
-def why(said: float, right: float, did: Compared) -> str:
+def why(said: float, right: float, did: Timed) -> str:
     """What a wrong ratio looks like."""
     one, other = [did.took[did.who == place] for place in (0, 1)]
     ratios = rounds(did)
@@ -87,7 +90,7 @@ def why(said: float, right: float, did: Compared) -> str:
     return f"ratio.{fitting[0]}" if fitting else "ratio"
 
 
-def rounds(did: Compared) -> Array:
+def rounds(did: Timed) -> Array:
     """The ratios, call by call; the first one is cold."""
     one, other = [did.took[did.who == place] for place in (0, 1)]
     count = min(len(one), len(other))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Finding, pass_on_todo, submission
-from minigrad.course.check.probes import batches, seen
-from minigrad.course.check.probes.batches import Mapped, Speedup
+from minigrad.course.check import Array, Crash, Finding, pass_on_todo, submission
+from minigrad.course.check.probes import batches, seen, tried
+from minigrad.course.check.probes.batches import Mapped
+from minigrad.course.check.probes.clocks import Pace, Timed, timed
 from minigrad.course.exercises.batches import same
 from minigrad.course.exercises.messages import Messages
 
@@ -19,6 +19,7 @@ NAMES = ("by_vmap", "speedup")
 ANSWER = ", ".join(NAMES)
 SLOW, FAST, COLD = 0.012, 0.002, 0.9
 """Seconds of a call on the check's clock; the first call of each takes COLD more."""
+PACE = Pace(((SLOW + COLD,), (FAST + COLD,)), (SLOW, FAST), hit=(7, 8, 9))
 LEAST_TURNS = 6
 
 
@@ -35,8 +36,7 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     each = 2 * (x @ w - targets)[:, None] * x
     found = wrong_gradients(run, each)
     if found is None:
-        raced = seen(batches.speedup_of, (speedup,), SLOW, FAST, COLD, 7)
-        found = fault_in(raced)
+        found = fault_in(tried(timed, (speedup,), PACE))
     return [found] if found else []
 
 
@@ -63,17 +63,16 @@ def wrong_gradients(run: Mapped, each: Array) -> Finding | None:
     return say("loop", calls=run.calls) if run.calls != 1 else None
 
 
-def fault_in(raced: Speedup) -> Finding | None:
+def fault_in(raced: Timed | Crash) -> Finding | None:
     """What is wrong with the ratio, or with the way in which it was measured."""
-    turns = raced.turns
-    if raced.crash is not None:
-        pass_on_todo(raced.crash)
-        return say.of_crash("raced", raced.crash, text=raced.crash.text)
-    if raced.kind:
+    if isinstance(raced, Crash):
+        return say.of_crash("raced", raced)
+    said, slow, fast = raced.number, raced.calls(0), raced.calls(1)
+    if said is None:
         return say("no_number", kind=raced.kind)
-    if not {"s", "f"} <= {*turns}:
-        return say("uncalled", slow=turns.count("s"), fast=turns.count("f"))
-    right, said = SLOW / FAST, raced.said
+    if not (slow and fast):
+        return say("uncalled", slow=slow, fast=fast)
+    right = SLOW / FAST
     known = {
         "upside_down": FAST / SLOW,
         "difference": SLOW - FAST,
@@ -82,9 +81,9 @@ def fault_in(raced: Speedup) -> Finding | None:
     near = [name for name, value in known.items() if abs(said / value - 1) < 0.05]
     if near:
         return say(f"ratio.{near[0]}", said=said, right=right)
-    changes = sum([a != b for a, b in pairwise(turns)])
+    changes = int((np.diff(raced.who) != 0).sum())
     if changes < LEAST_TURNS:
-        return say("turns", changes=changes, slow=turns.count("s"), said=said)
+        return say("turns", changes=changes, slow=slow, said=said)
     if abs(said / right - 1) > 0.05:
         return say("ratio", said=said, right=right)
     return None

@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.course.check import Finding, pass_on_todo, submission
 from minigrad.course.check.probes import seen
-from minigrad.course.check.probes.clocks import Timed, time_two
+from minigrad.course.check.probes.clocks import Pace, Timed, timed
 from minigrad.course.check.probes.training import by_rows, gathered
 from minigrad.course.exercises.messages import Messages
 
@@ -19,12 +19,12 @@ ANSWER = ", ".join(NAMES)
 SECONDS = 20.0
 USUAL = (0.008, 0.002)
 RATIO = USUAL[0] / USUAL[1]
-COSTS = {
-    "cold": ([0.05], [0.9]),
-    "unsteady": ([0.05, 0.3], [0.9, 0.002, 0.2]),
-    "steady": ([], []),
-}
-"""Seconds of the first calls of both; the rest take ``USUAL``."""
+PACES = (
+    Pace(((0.05,), (0.9,)), USUAL),
+    Pace(((0.05, 0.3), (0.9, 0.002, 0.2)), USUAL),
+    Pace(((), ()), USUAL),
+)
+"""Both are cold; both are cold and unsteady; or neither."""
 
 TWICE = 2.0
 ROWS, WIDTH, PICKED = 27, 8, 1000
@@ -43,8 +43,8 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
         found = other_numbers(fast, random, rows, width, picked)
         if found:
             return [found]
-    for costs in COSTS.values():
-        found = unfair(seen(time_two, (speedup,), costs, USUAL), costs)
+    for pace in PACES:
+        found = unfair(seen(timed, (speedup,), pace))
         if found:
             return [found]
     return not_faster(fast, random)
@@ -77,32 +77,27 @@ def other_numbers(
     return say(name, row=worst, times=times, got=run.value[worst], right=right[worst])
 
 
-def unfair(timed: Timed, costs: tuple[list[float], list[float]]) -> Finding | None:
+def unfair(found: Timed) -> Finding | None:
     """What is wrong with how much faster the second one is said to be."""
-    if timed.kind:
-        return say("no_number", kind=timed.kind)
-    if timed.calls == 0:
+    said, calls = found.number, min(found.calls(0), found.calls(1))
+    if said is None:
+        return say("no_number", kind=found.kind)
+    if calls == 0:
         return say("uncalled")
-    if abs(timed.said - RATIO) <= RATIO / 10:
+    if abs(said - RATIO) <= RATIO / 10:
         return None
-    slow, quick = [
-        [*own, *[usual] * timed.calls][: timed.calls]
-        for own, usual in zip(costs, USUAL, strict=True)
-    ]
-    one = timed.calls == 1
+    slow, quick = [found.took[found.who == place][:calls] for place in (0, 1)]
     usually = {
         "said.upside_down": 1 / RATIO,
         "said.difference": USUAL[0] - USUAL[1],
-        "said.cold": slow[0] / quick[0] if one else sum(slow) / sum(quick),
+        "said.cold": sum(slow) / sum(quick),
         "said.once": sum(slow[1:2]) / (sum(quick[1:2]) or 1.0),
     }
     near = [
-        name
-        for name, value in usually.items()
-        if abs(timed.said - value) <= abs(value) / 50
+        name for name, value in usually.items() if abs(said - value) <= abs(value) / 50
     ]
     name = near[0] if near else "said"
-    return say(name, said=timed.said, right=RATIO, calls=timed.calls)
+    return say(name, said=said, right=RATIO, calls=calls)
 
 
 def not_faster(fast: Any, random: np.random.Generator) -> list[Finding]:

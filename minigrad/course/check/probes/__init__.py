@@ -10,6 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from minigrad.course.check.facts import Crash
+from minigrad.course.check.spy import crash_of
+
 Seen = TypeVar("Seen")
 
 
@@ -38,6 +41,16 @@ def seen(look: Callable[..., Seen], answers: tuple[Any, ...], *given: Any) -> Se
         return look(*answers, *given)
     found: Seen = there[0].ask(look.__name__, tuple([t.place for t in there]), given)
     return found
+
+
+def tried(
+    look: Callable[..., Seen], answers: tuple[Any, ...], *given: Any
+) -> Seen | Crash:
+    """The same, or the exception that stopped it."""
+    try:
+        return seen(look, answers, *given)
+    except Exception as error:
+        return crash_of("", error)
 
 
 def seen_alone(look: Callable[..., Seen], answer: Any, *given: Any) -> Seen:

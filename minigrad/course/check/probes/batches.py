@@ -1,9 +1,8 @@
-"""Answers that take a batch: a Function with a vmap rule, per-sample gradients, and
-the time of two programs, of which one is to be faster."""
+"""Answers that take a batch: a Function with a vmap rule, per-sample gradients."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,6 @@ import numpy as np
 
 import minigrad
 from minigrad.course.check.facts import Array, Crash
-from minigrad.course.check.probes.clocks import Clock, in_place_of_time
 from minigrad.course.check.spy import crash_of
 
 
@@ -98,44 +96,3 @@ def each_gradient(answer: Any, w: Array, x: Array, targets: Array) -> Mapped:
     if not isinstance(result, minigrad.Tensor):
         return Mapped(kind=type(result).__name__, calls=calls[0])
     return Mapped(numbers_of(result), "Tensor", calls=calls[0])
-
-
-@dataclass(frozen=True)
-class Speedup:
-    """What was said of two programs, and their order: s for slow, f for fast."""
-
-    said: float = 0.0
-    kind: str = ""
-    turns: str = ""
-    crash: Crash | None = None
-
-
-def speedup_of(
-    answer: Callable[..., Any], slow: float, fast: float, cold: float, busy: int
-) -> Speedup:
-    """How often the time of ``fast`` that of ``slow`` is, as the answer says.
-
-    The first call of each takes ``cold`` more. Calls from number ``busy`` on, three of
-    them, take ten times as long: the computer does something else, too.
-    """
-    clock = Clock()
-    turns: list[str] = []
-
-    def program(letter: str, usual: float) -> Callable[[], float]:
-        def run() -> float:
-            is_first = letter not in turns
-            is_busy = busy <= len(turns) < busy + 3
-            turns.append(letter)
-            clock.now += usual * (10 if is_busy else 1) + cold * is_first
-            return 1.0
-
-        return run
-
-    try:
-        with in_place_of_time(clock):
-            said = answer(program("s", slow), program("f", fast))
-    except Exception as error:
-        return Speedup(turns="".join(turns), crash=crash_of("", error))
-    if isinstance(said, bool) or not isinstance(said, (int, float)):
-        return Speedup(kind=type(said).__name__, turns="".join(turns))
-    return Speedup(float(said), turns="".join(turns))

@@ -1,10 +1,10 @@
-"""An answer that takes the time of calls: on a clock that only the calls move."""
+"""An answer that takes the time of programs: on a clock that only they move."""
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from unittest import mock
@@ -20,45 +20,49 @@ MOST_SLOWED, MOST_TOLD = 100, 10_000
 
 
 @dataclass(frozen=True)
-class Timed:
-    """What the answer said of the seconds of a call, and how often it called.
-
-    ``kind`` is said of what is no number.
-    """
-
-    said: float
-    calls: int
-    kind: str = ""
-
-
-@dataclass(frozen=True)
 class Pace:
-    """Seconds of calls: the ``first`` of each of two programs, and ``usual`` ones.
+    """Seconds of calls of each program: its ``first`` ones, and the ``usual`` rest.
 
-    The calls with the numbers ``hit`` take ``times`` as long, and every call takes
-    ``slower`` times as long as the one before: the machine gets busier.
+    Usual calls with the numbers ``hit``, counted over all programs, take ``times`` as
+    long; and every call takes ``slower`` times as long as the one before.
     """
 
-    first: tuple[float, float]
-    usual: tuple[float, float]
+    first: tuple[tuple[float, ...], ...]
+    usual: tuple[float, ...]
     hit: tuple[int, ...] = ()
-    times: float = 20.0
-    slower: float = 1.002
+    times: float = 10.0
+    slower: float = 1.0
+
+    def seconds(self, place: int, number: int, before: int) -> float:
+        """Of a program's call with this number, after so many calls of any."""
+        busier = self.slower ** min(before, MOST_SLOWED)
+        if number < len(self.first[place]):
+            return self.first[place][number] * busier
+        return self.usual[place] * busier * (self.times if before in self.hit else 1.0)
 
 
 @dataclass(frozen=True)
-class Compared:
-    """What the answer said of two programs, and the calls it made.
+class Timed:
+    """What the answer said, in numbers if it can be, and the calls it made.
 
-    ``who`` has a 0 or 1 for each call and ``took`` its seconds; ``looks`` counts the
-    looks at a clock. ``kind`` is said of what is no row of numbers.
+    ``who`` has the place of a program for each call, and ``took`` its seconds;
+    ``looks`` counts the looks at a clock.
     """
 
     said: Array
+    kind: str
     who: Array
     took: Array
     looks: int
-    kind: str = ""
+
+    @property
+    def number(self) -> float | None:
+        """What was said, if it is one number."""
+        return self.said.item() if self.said.shape == () else None
+
+    def calls(self, place: int) -> int:
+        """How often a program was called."""
+        return int((self.who == place).sum())
 
 
 class Clock:
@@ -88,34 +92,15 @@ def in_place_of_time(clock: Clock) -> Iterator[None]:
         yield
 
 
-def time_calls(
-    answer: Callable[..., Any], costs: Sequence[float], usual: float
-) -> Timed:
-    """What the answer says of calls that take so many seconds, then ``usual``."""
-    clock, calls = Clock(), [0]
-
-    def run() -> None:
-        clock.now += costs[calls[0]] if calls[0] < len(costs) else usual
-        calls[0] += 1
-
-    with in_place_of_time(clock):
-        said = answer(run)
-    if isinstance(said, bool) or not isinstance(said, (int, float)):
-        return Timed(0.0, calls[0], type(said).__name__)
-    return Timed(float(said), calls[0])
-
-
-def compare_calls(answer: Callable[..., Any], pace: Pace) -> Compared:
-    """What the answer says of two programs that take so long; both return 1.0."""
+def timed(answer: Callable[..., Any], pace: Pace) -> Timed:
+    """Hand the answer programs that take so long; each returns 1.0."""
     clock = Clock()
     who: list[int] = []
     took: list[float] = []
 
     def program(place: int) -> Callable[[], float]:
         def run() -> float:
-            base = pace.usual[place] if place in who else pace.first[place]
-            hit = pace.times if len(who) in pace.hit else 1.0
-            took.append(base * hit * pace.slower ** min(len(who), MOST_SLOWED))
+            took.append(pace.seconds(place, who.count(place), len(who)))
             who.append(place)
             clock.now += took[-1]
             return 1.0
@@ -123,37 +108,15 @@ def compare_calls(answer: Callable[..., Any], pace: Pace) -> Compared:
         return run
 
     with in_place_of_time(clock):
-        said = answer(program(0), program(1))
-    numbers, kind = np.zeros(0), ""
-    try:
-        numbers = np.array(said, float)
-    except (TypeError, ValueError):
-        kind = type(said).__name__
-    kept = slice(0, MOST_TOLD)
-    return Compared(
-        numbers, np.array(who[kept], int), np.array(took[kept]), clock.looks, kind
-    )
+        said = answer(*[program(place) for place in range(len(pace.usual))])
+    calls = np.array(who[:MOST_TOLD], int), np.array(took[:MOST_TOLD])
+    return Timed(numbers_in(said), type(said).__name__, *calls, clock.looks)
 
 
-def time_two(
-    answer: Callable[..., Any], costs: Sequence[Sequence[float]], usual: Sequence[float]
-) -> Timed:
-    """What the answer says of two functions, each with costs and a usual one.
-
-    ``calls`` are those of the one that was called less.
-    """
-    clock, calls = Clock(), [0, 0]
-
-    def run(place: int) -> Callable[[], None]:
-        def call() -> None:
-            own, number = costs[place], calls[place]
-            clock.now += own[number] if number < len(own) else usual[place]
-            calls[place] += 1
-
-        return call
-
-    with in_place_of_time(clock):
-        said = answer(run(0), run(1))
-    if isinstance(said, bool) or not isinstance(said, (int, float)):
-        return Timed(0.0, min(calls), type(said).__name__)
-    return Timed(float(said), min(calls))
+def numbers_in(said: Any) -> Array:
+    """A number or a row of numbers as an array; empty for anything else."""
+    is_one = isinstance(said, (int, float)) and not isinstance(said, bool)
+    if is_one or isinstance(said, (list, tuple, np.ndarray)):
+        with contextlib.suppress(TypeError, ValueError):
+            return np.array(said, float)
+    return np.zeros(0)

@@ -7,21 +7,16 @@ from typing import Any
 
 from minigrad.course.check.probes.batches import (
     Mapped,
-    Speedup,
     each_gradient,
     mapped,
-    speedup_of,
 )
 from minigrad.course.check.probes.chains import peaks_of_chains
 from minigrad.course.check.probes.checkers import Judged, Sloped, judged, sloped
 from minigrad.course.check.probes.checkpoints import Checkpointed, checkpointed
 from minigrad.course.check.probes.clocks import (
-    Compared,
     Pace,
     Timed,
-    compare_calls,
-    time_calls,
-    time_two,
+    timed,
 )
 from minigrad.course.check.probes.convolutions import peak_of_conv
 from minigrad.course.check.probes.devices import Moved, on_second_device
@@ -73,8 +68,7 @@ LOOKS: dict[str, Callable[..., Any]] = {
         opinion_on,
         peaks_of_chains,
         run_programs,
-        time_calls,
-        compare_calls,
+        timed,
         peak_of_conv,
         raced,
         there_and_back,
@@ -86,12 +80,10 @@ LOOKS: dict[str, Callable[..., Any]] = {
         stepped,
         mapped,
         each_gradient,
-        speedup_of,
         on_second_device,
         laid_out,
         reviewed,
         work_of,
-        time_two,
         trained,
         weighed,
         gathered,
@@ -109,7 +101,6 @@ RECORDS = (
     Dual,
     Timed,
     Pace,
-    Compared,
     Raced,
     Packed,
     Stored,
@@ -119,7 +110,6 @@ RECORDS = (
     Product,
     Step,
     Mapped,
-    Speedup,
     Moved,
     Laid,
     Reviewed,
