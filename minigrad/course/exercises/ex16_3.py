@@ -10,6 +10,7 @@ from minigrad.course.check import Array, Finding, pass_on_todo, submission
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.training import Trained, trained
 from minigrad.course.exercises.messages import Messages
+from minigrad.errors import count_of
 from minigrad.nn import data
 
 say = Messages(__name__)
@@ -20,12 +21,13 @@ SECONDS = 40.0
 
 STEPS = {"digits": 300, "names": 500}
 TARGETS = {"digits": 0.25, "names": 2.3}
-"""Losses on what was held out, as a mean of three seeds. 20 runs of the solution had:
-digits 0.103 on average, at most 0.144 (standard deviation 0.021); names 2.207, at most
-2.256 (0.027)."""
+"""Losses on what was held out, as a mean of three seeds. 20 runs of the solution, each
+with others held out, had: digits 0.112 on average, at most 0.209 (standard deviation
+0.034); names 2.201, at most 2.272 (0.036)."""
 
 RUNS = 3
-HELD_OUT = {"digits": 360, "names": 2000}
+HELD_OUT = {"digits": 360, "names": 300}
+"""Images, and whole names: these have about 2100 rows."""
 CLASSES = {"digits": 10, "names": 27}
 
 
@@ -40,23 +42,32 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     unusable = submission.no_function(train, "train")
     if unusable:
         return [unusable]
-    x, y = digits() if track == "digits" else names()
+    x, y, whose = digits() if track == "digits" else names()
     ends = []
     for seed in random.integers(0, 10**6, RUNS).tolist():
-        places = random.permutation(len(x))
-        out, rest = np.split(places, [HELD_OUT[track]])
+        out, rest = split(whose, HELD_OUT[track], random)
         run = seen(trained, (train,), x[rest], y[rest], x[out], STEPS[track], seed)
-        found, loss = fault_in(run, track), 0.0
+        found, loss = fault_in(run, track, len(out)), 0.0
         if run.logits is not None and not found:
             loss = cross_entropy(run.logits, y[out])
             found = sum_of(run, track, loss)
         if found:
             return [found]
         ends.append((loss_of(run.noted[-50:]), loss))
-    return too_high(np.array(ends), run, track)
+    return judged(np.array(ends), run, track, len(rest))
 
 
-def fault_in(run: Trained, track: str) -> Finding | None:
+def split(
+    whose: Array, held_out: int, random: np.random.Generator
+) -> tuple[Array, Array]:
+    """Rows of so many images or names that are held out, and all others, shuffled."""
+    drawn = random.permutation(whose[-1] + 1) < held_out
+    places = random.permutation(len(whose))
+    is_out = drawn[whose[places]]
+    return places[is_out], places[~is_out]
+
+
+def fault_in(run: Trained, track: str, held_out: int) -> Finding | None:
     """What is wrong with a run, whatever it has reached; None if nothing is."""
     steps, classes = STEPS[track], CLASSES[track]
     if run.crash is not None:
@@ -69,15 +80,17 @@ def fault_in(run: Trained, track: str) -> Finding | None:
     if run.looked_at and run.pairs < 0.9 * run.looked_at:
         return say("pairs", pairs=run.pairs, rows=run.looked_at)
     if len(run.noted) != steps:
-        return say("count", count=len(run.noted), steps=steps)
+        return say("count", times=count_of(len(run.noted), "time"), steps=steps)
     if run.backwards != steps:
-        return say("backwards", backwards=run.backwards, steps=steps)
+        name = "backwards" if run.backwards else "backwards.none"
+        times = count_of(run.backwards, "time")
+        return say(name, times=times, steps=steps)
     if not np.isfinite(run.noted).all():
         step = int(np.flatnonzero(~np.isfinite(run.noted))[0]) + 1
         return say("lost", step=step)
     if run.kind:
         return say("kind", kind=run.kind)
-    shape = (HELD_OUT[track], classes)
+    shape = (held_out, classes)
     if run.logits is None or run.logits.shape != shape:
         got = None if run.logits is None else run.logits.shape
         return say("shape", got=got, wanted=shape)
@@ -93,17 +106,24 @@ def sum_of(run: Trained, track: str, loss: float) -> Finding | None:
     return None
 
 
-def too_high(ends: Array, run: Trained, track: str) -> list[Finding]:
-    """What the losses look like, if the held-out ones are above the target."""
+def judged(ends: Array, run: Trained, track: str, rows: int) -> list[Finding]:
+    """What is reached; if it is not the target, what the losses look like."""
     seen_loss, loss = ends.mean(0)
     target = TARGETS[track]
-    if loss <= target:
-        return []
     first, nothing = run.noted[0], float(np.log(CLASSES[track]))
     shown = {"loss": loss, "target": target, "steps": STEPS[track], "track": track}
     shown |= {"first": first, "last": seen_loss, "nothing": nothing}
+    shown |= {"batches": run.batches, "batch": run.batch, "moved": run.moved}
+    if loss <= target:
+        return [say("reached", **shown)]
+    if run.batch < rows and 1 < run.batches == run.again:
+        return [say("target.one_batch", **shown)]
+    if 1 < run.matrices == run.zeros:
+        return [say("target.zeros", matrices=run.matrices, **shown)]
     if first > 1.5 * nothing:
         return [say("target.confident", **shown)]
+    if seen_loss > (first + target) / 2 and run.moved > 1:
+        return [say("target.fast", **shown)]
     if seen_loss > 0.97 * first:
         return [say("target.still", **shown)]
     if seen_loss <= target and loss > seen_loss * 1.2:
@@ -124,17 +144,22 @@ def cross_entropy(logits: Array, y: Array) -> float:
     return float(loss) if np.isfinite(loss) else float("inf")
 
 
-def digits() -> tuple[Array, Array]:
-    """Rows of 64 pixels, and which digit each is."""
+def digits() -> tuple[Array, Array, Array]:
+    """Rows of 64 pixels, which digit each is, and the number of the image."""
     images, labels = data.digits()
-    return images.numpy().reshape(-1, 64), labels.numpy().astype(np.uint8)
+    flat = images.numpy().reshape(-1, 64)
+    return flat, labels.numpy().astype(np.uint8), np.arange(len(flat))
 
 
-def names() -> tuple[Array, Array]:
-    """Three letters as numbers, and the one that follows; 0 is before and after."""
-    rows = []
-    for name in data.names():
+def names() -> tuple[Array, Array, Array]:
+    """Three letters as numbers, the one that follows, and the number of the name.
+
+    0 is before and after.
+    """
+    rows, whose = [], []
+    for number, name in enumerate(data.names()):
         letters = [0, 0, 0, *[ord(letter) - 96 for letter in name], 0]
         rows += [letters[i : i + 4] for i in range(len(name) + 1)]
+        whose += [number] * (len(name) + 1)
     table = np.array(rows, np.uint8)
-    return table[:, :3], table[:, 3]
+    return table[:, :3], table[:, 3], np.array(whose)

@@ -11,6 +11,7 @@ from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.clocks import Pace, Timed, timed
 from minigrad.course.check.probes.training import by_rows, gathered
 from minigrad.course.exercises.messages import Messages
+from minigrad.errors import count_of
 
 say = Messages(__name__)
 
@@ -59,7 +60,8 @@ def other_numbers(
     run = seen(gathered, (fast,), g, idx, rows, 0)
     if run.crash is not None:
         pass_on_todo(run.crash)
-        return say.of_crash("crashed", run.crash, text=run.crash.text, picked=picked)
+        rows_of_g = count_of(picked, "row")
+        return say.of_crash("crashed", run.crash, text=run.crash.text, rows=rows_of_g)
     if run.value is None:
         return say("no_array", kind=run.kind)
     if run.changed:
@@ -73,7 +75,7 @@ def other_numbers(
     last[idx] = g
     name = "numbers.last" if np.allclose(run.value, last) else "numbers"
     worst = int(np.abs(run.value - right).max(1).argmax())
-    times = int((idx == worst).sum())
+    times = count_of(int((idx == worst).sum()), "time")
     return say(name, row=worst, times=times, got=run.value[worst], right=right[worst])
 
 
@@ -86,6 +88,8 @@ def unfair(found: Timed) -> Finding | None:
         return say("uncalled")
     if abs(said - RATIO) <= RATIO / 10:
         return None
+    if not found.looks:
+        return say("other_clock", said=said)
     slow, quick = [found.took[found.who == place][:calls] for place in (0, 1)]
     usually = {
         "said.upside_down": 1 / RATIO,
@@ -97,7 +101,7 @@ def unfair(found: Timed) -> Finding | None:
         name for name, value in usually.items() if abs(said - value) <= abs(value) / 50
     ]
     name = near[0] if near else "said"
-    return say(name, said=said, right=RATIO, calls=calls)
+    return say(name, said=said, right=RATIO, calls=count_of(calls, "call"))
 
 
 def not_faster(fast: Any, random: np.random.Generator) -> list[Finding]:
