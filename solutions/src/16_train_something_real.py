@@ -152,8 +152,8 @@ hint("16.2")
 # Choose your track. *Digits*: a row of x is 64 pixels, y is which digit it is. *Names*:
 # a row of x is three letters of a name as numbers, y is the letter that follows (0 is
 # before the first and after the last one). `unseen` isn't for training: one image in
-# five, or all rows of one name in five. Those names are new, most of their rows aren't:
-# about 87 of 100 occur in other names, too. (About 30 minutes.)
+# five, or one name in five. These names are new, but 87 % of their rows occur in
+# others, too. (About 30 minutes.)
 
 # %% tags=["exercise"]
 TRACK = "digits"
@@ -373,12 +373,11 @@ hint("16.5")
 # %% [markdown]
 # ## 16.6 Report card
 #
-# One page of your run: the curve, what each Function keeps and how long it takes, the
-# graph of one step, the mistakes you met. Five sentences are yours, of 6 to 60 words:
+# One page of your run: the curve, what each Function costs, the graph of one step, the
+# mistakes you met. Five sentences are yours, of 6 to 60 words, three with a number:
 # where the loss began, and why · where it ended, on what was left out · which Function
-# keeps most or takes longest, and why · a mistake, and how it showed (if you made none:
-# one that would be hard to notice) · what you'd change next, and what you expect. At
-# least three of them have a number in digits. (About 20 minutes.)
+# keeps most, and why · a mistake, and how it showed (none? one that's hard to notice) ·
+# what you'd change next, and what you expect. (About 20 minutes.)
 
 # %% tags=["exercise"]
 sentences = ["", "", "", "", ""]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Finding
+from minigrad.course.check import Finding, last_report_card
 from minigrad.course.exercises.messages import Messages
 from minigrad.errors import count_of
 
@@ -15,9 +15,6 @@ say = Messages(__name__)
 
 ANSWER = "sentences"
 COUNT, WITH_NUMBERS, LEAST, MOST = 5, 3, 6, 60
-BEGAN: list[float] = []
-"""The first loss on the page that was made last: ``report_card`` notes it here."""
-
 WITHIN = 0.05
 NUMBER = r"\d+(?:[.,]\d+)?"
 
@@ -51,7 +48,7 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     if len(of_code) > 1:
         return [say("code", number=of_code[0])]
     numbers = [float(n.replace(",", ".")) for n in re.findall(NUMBER, told[0])]
-    for began in BEGAN if numbers else ():
+    for began in last_report_card.BEGAN if numbers else ():
         if min([abs(number - began) for number in numbers]) > WITHIN * began:
             said = ", ".join([f"{number:g}" for number in numbers])
             return [say("other_run", said=said, began=began)]
