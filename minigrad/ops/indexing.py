@@ -165,7 +165,7 @@ def put(input: Array, values: Any, accumulate: bool, *picks: Any) -> Array:
     key = numpy_key(input, picks)
     dtype = getattr(values, "dtype", input.dtype)
     if dtype != input.dtype:
-        raise errors.ShapeError.at(
+        raise errors.OperandError.at(
             "index_put",
             "Index put requires the source and destination dtypes match, got "
             f"{input.dtype} for the destination and {dtype} for the source.",

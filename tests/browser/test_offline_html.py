@@ -121,7 +121,7 @@ def test_untrusted_notebook_shows_words_and_the_graph_until_it_is_trusted(
     trace = recording_in(executed)
     notebook = Notebook(page, lab, "stranger.ipynb")
     output = page.locator(".jp-Notebook .jp-OutputArea-output")
-    expect(output).to_contain_text(f"{len(stops(trace, 0)) - 1} steps")
+    expect(output).to_contain_text(f"{len(stops_of(trace, 0)) - 1} steps")
     expect(output).to_contain_text(trace["events"][-1]["say"])
     expect(output.locator("img")).to_be_visible()
     assert output.locator("img").evaluate("image => image.naturalWidth") > 50

@@ -198,7 +198,7 @@ def test_write_stretches_casts_and_refuses_as_torch_does(torch: Any) -> None:
     with raises(torch, errors.ArgumentTypeError, "can't assign a str to a"):
         x[0] = "a"
     says = "Index put requires the source and destination dtypes match"
-    with raises(torch, errors.ShapeError, says):
+    with raises(torch, errors.OperandError, says):
         x[[0]] = torch.ones(1, dtype=torch.float64)
 
 

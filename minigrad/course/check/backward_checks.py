@@ -143,7 +143,8 @@ def _by_the_numbers(
             return
     about_shapes = any(kind in SHAPES for kind in crash.kinds)
     if named:
-        yield replace(named[0], what=f"{named[0].what}. {what}", crashed=True)
+        also = f"{named[0].what}. And in another call it stopped: {what}"
+        yield replace(named[0], what=also, crashed=True)
         return
     ids: tuple[str, ...] = UNNAMED
     if (about_shapes or "IndexError" in crash.kinds) and case.permuted:

@@ -164,13 +164,15 @@ def _examine_by_spec(
                 note = f"its line {str(error)!r} is still there"
                 return verdict_of(exercise, NOT_TRIED, note=note, seed=seed)
             return refused(exercise, [_stopped_by(error, answer)], seed)
-    if found:
-        return refused(exercise, found, seed)
+    faults = [finding for finding in found if not finding.is_note]
+    if faults:
+        return refused(exercise, faults, seed)
     remarks: Sequence[Finding] = ()
     if hasattr(exercise.spec, "remarks_on"):
         with answers_running(deadline), deadline.watching():
             remarks = exercise.spec.remarks_on(answer)
-    return verdict_of(exercise, SOLVED, remarks=tuple(remarks), seed=seed)
+    note = " ".join([finding.what for finding in found])
+    return verdict_of(exercise, SOLVED, remarks=tuple(remarks), note=note, seed=seed)
 
 
 def first_of(faults: Faults) -> list[Finding]:

@@ -39,7 +39,8 @@ class Finding:
 
     ``ids`` holds more than one id where no probe can tell the stories apart, and none
     for a mistake without a name. ``crashed`` says that an exception stopped the answer,
-    ``values_right`` that all values are right and the way there is not what was asked.
+    ``values_right`` that all values are right and the way there is not what was asked,
+    ``is_note`` that it refuses nothing, and is said of what is solved.
     """
 
     ids: tuple[str, ...]
@@ -50,6 +51,7 @@ class Finding:
     evidence: Evidence | None = None
     crashed: bool = False
     values_right: bool = False
+    is_note: bool = False
 
     @property
     def id(self) -> str:

@@ -84,7 +84,7 @@ def _of_one_case(case: CaseFile, fact: Facts, second: Second) -> Finding | None:
     if second.crash is not None:
         if not wanted:
             return None
-        what = f"for {fact.case.name}, the derivative of your gradients:"
+        what = f"for {fact.case.name}, the second derivative:"
         what += f" {thrown(second.crash)}"
         hint = "Which of the things that backward works with has a graph?"
         where = where_of(case, second.crash)
@@ -92,7 +92,7 @@ def _of_one_case(case: CaseFile, fact: Facts, second: Second) -> Finding | None:
     off = _lost(case, fact, second)
     if not off:
         return None
-    what = f"the derivative of your gradients for {', '.join(off)}"
+    what = f"the second derivative for {', '.join(off)}"
     if not all(g is None or np.all(np.isfinite(g)) for g in second.gradients):
         ids = (
             ("L20",) if partial_match.largest(fact) >= partial_match.LARGE else ("L19",)

@@ -18,6 +18,9 @@ ROWS, WIDTH, DEPTH, CLASSES = 384, 64, 6, 10
 PLAIN = 2 * DEPTH * ROWS * WIDTH * 4
 """Bytes that are kept where each layer saves its input, and each ReLU its own."""
 
+MOST_KEPT, MOST_AT_ONCE = 0.6, 0.9
+"""Shares of it that may be alive after forward, and at any time in backward."""
+
 STEPS, RATE = 6, 0.1
 
 
@@ -27,7 +30,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     y = random.integers(0, CLASSES, ROWS).astype(np.uint8)
     weights = drawn(random)
     run = seen(weighed, (answer,), x, y, weights, STEPS, RATE)
-    yield fault_in(run, x, y, weights)
+    yield fault_in(run, x, y, weights) or reached(run)
 
 
 def drawn(random: np.random.Generator) -> tuple[Array, ...]:
@@ -64,12 +67,25 @@ def fault_in(
     ):
         if used is None or np.abs(used - right).max() > 0.02 * size:
             return say("double", text="another gradient", phase=phase)
-    share = {"kept": run.kept / 1e3, "plain": PLAIN / 1e3, "share": run.kept / PLAIN}
-    if run.kept > 0.6 * PLAIN:
-        return say("kept", **share)
-    if run.peak > 0.9 * PLAIN:
-        return say("peak", peak=run.peak / 1e3, **share)
+    if run.kept > MOST_KEPT * PLAIN:
+        return say("kept", **weights_of(run))
+    if run.peak > MOST_AT_ONCE * PLAIN:
+        return say("peak", **weights_of(run))
     return None
+
+
+def weights_of(run: Weighed) -> dict[str, float]:
+    """What was weighed, in kB and as shares of what is kept without saving."""
+    kept = {"kept": run.kept / 1e3, "share": run.kept / PLAIN, "limit": MOST_KEPT}
+    peak = {"peak": run.peak / 1e3, "at_once": run.peak / PLAIN, "most": MOST_AT_ONCE}
+    return kept | peak | {"plain": PLAIN / 1e3}
+
+
+def reached(run: Weighed) -> Finding:
+    """What a right answer keeps; and whether ``loss_of`` kept no more."""
+    is_lean_already = 0 < run.plain <= MOST_KEPT * PLAIN
+    name = "reached.already" if is_lean_already else "reached"
+    return say(name, **weights_of(run))
 
 
 def curve(x: Array, y: Array, weights: tuple[Array, ...]) -> tuple[Array, Array]:

@@ -11,6 +11,7 @@ from minigrad.course.check.probes import seen, tried
 from minigrad.course.check.probes.clocks import Pace, Timed, timed
 from minigrad.course.check.probes.training import by_rows, gathered
 from minigrad.course.exercises.messages import Messages, named
+from minigrad.errors import count_of
 
 say = Messages(__name__)
 
@@ -51,7 +52,7 @@ def other_numbers(
     idx = random.integers(0, max(rows - 1, 1), picked)
     run = tried(gathered, (fast,), g, idx, rows, 0)
     if isinstance(run, Crash):
-        return say.of_crash("crashed", run, picked=picked)
+        return say.of_crash("crashed", run, rows=count_of(picked, "row"))
     if run.value is None:
         return say("no_array", kind=run.kind)
     if run.changed:
@@ -65,7 +66,7 @@ def other_numbers(
     last[idx] = g
     name = "numbers.last" if np.allclose(run.value, last) else "numbers"
     worst = int(np.abs(run.value - right).max(1).argmax())
-    times = int((idx == worst).sum())
+    times = count_of(int((idx == worst).sum()), "time")
     return say(name, row=worst, times=times, got=run.value[worst], right=right[worst])
 
 
@@ -78,6 +79,8 @@ def unfair(found: Timed) -> Finding | None:
         return say("uncalled")
     if abs(said - RATIO) <= RATIO / 10:
         return None
+    if not found.looks:
+        return say("other_clock", said=said)
     slow, quick = [found.took[found.who == place][:calls] for place in (0, 1)]
     usually = {
         "upside_down": 1 / RATIO,
@@ -86,4 +89,4 @@ def unfair(found: Timed) -> Finding | None:
         "once": sum(slow[1:2]) / (sum(quick[1:2]) or 1.0),
     }
     name = named("said", usually, lambda value: abs(said - value) <= abs(value) / 50)
-    return say(name, said=said, right=RATIO, calls=calls)
+    return say(name, said=said, right=RATIO, calls=count_of(calls, "call"))

@@ -7,12 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Faults
+from minigrad.course.check import Faults, last_report_card
 from minigrad.course.exercises.messages import Messages
+from minigrad.errors import count_of
 
 say = Messages(__name__)
 
 COUNT, WITH_NUMBERS, LEAST, MOST = 5, 3, 6, 60
+WITHIN = 0.05
+NUMBER = r"\d+(?:[.,]\d+)?"
+
 OF_CODE = re.compile(
     r"`|\w\(|\b(?:def|class|function|method|variable|loop|line|code|calls?|called|"
     r"implement(?:s|ed)?|defines?|defined|imports?|returns?|wrote|written)\b",
@@ -30,7 +34,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     words = [len(one.split()) for one in told]
     for number, count in enumerate(words, 1):
         if not LEAST <= count <= MOST:
-            yield say("length", number=number, count=count)
+            yield say("length", number=number, words=count_of(count, "word"))
     flat = [" ".join(one.lower().split()) for one in told]
     for number, one in enumerate(flat):
         if one in flat[:number]:
@@ -42,3 +46,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
         yield say(name, count=COUNT - len(bare), number=(of_code or bare)[0])
     if len(of_code) > 1:
         yield say("code", number=of_code[0])
+    numbers = [float(n.replace(",", ".")) for n in re.findall(NUMBER, told[0])]
+    for began in last_report_card.BEGAN if numbers else ():
+        if min([abs(number - began) for number in numbers]) > WITHIN * began:
+            said = ", ".join([f"{number:g}" for number in numbers])
+            yield say("other_run", said=said, began=began)

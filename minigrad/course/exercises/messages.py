@@ -14,7 +14,7 @@ import minigrad
 from minigrad.course.check import Crash, Finding, pass_on_todo
 
 WORDS = ("what", "where", "looks_like", "hint")
-FLAGS = ("crashed", "values_right")
+FLAGS = ("crashed", "values_right", "is_note")
 
 
 @cache
@@ -28,9 +28,9 @@ class Messages:
     """Findings in the words of ``[messages]`` in the text file beside a module.
 
     A message says ``what`` happened, ``where``, what it ``looks_like`` and a ``hint``;
-    names in braces stand for values. It may have ``mistakes`` (their ids), ``crashed``
-    and ``values_right``. What it does not say, the message above it says: ``late.join``
-    has the words of ``late``, and all have those of ``[messages]`` itself.
+    names in braces stand for values. It may have ``mistakes`` (their ids), ``crashed``,
+    ``values_right`` and ``is_note``. What it does not say, the message above it says:
+    ``late.join`` has the words of ``late``, and all have those of ``[messages]``.
     """
 
     def __init__(self, module: str) -> None:

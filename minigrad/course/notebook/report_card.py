@@ -19,7 +19,7 @@ import numpy as np
 
 import minigrad
 from minigrad import errors
-from minigrad.course.check import SOLVED
+from minigrad.course.check import SOLVED, last_report_card
 from minigrad.course.notebook import journal
 from minigrad.engine import observe
 from minigrad.lint import teaching
@@ -32,7 +32,7 @@ ASKED: Final = (
     "Where did the loss begin, and why there?",
     "Where did it end, on what hadn't been seen?",
     "Which Function keeps most, or takes longest, and why?",
-    "Which mistake was made on the way, and how did it show?",
+    "Which mistake was made on the way, or would be hard to notice? How does it show?",
     "What would you change next, and what do you expect?",
 )
 
@@ -58,10 +58,14 @@ dt { font-weight: 600; margin-top: 0.7em; } dd { margin: 0; }
 
 @dataclass
 class Cost:
-    """What one Function took in a step: calls, bytes kept, seconds each way."""
+    """What one Function took in a step: calls, bytes kept, seconds each way.
+
+    ``shared`` are those of the kept bytes that another Function keeps as well.
+    """
 
     calls: int = 0
     kept: int = 0
+    shared: int = 0
     forward: float = 0.0
     backward: float = 0.0
 
@@ -70,12 +74,13 @@ class Cost:
 class Costs:
     """The observer that takes the times of Functions, and weighs what they keep.
 
-    An array is counted once, with the Function that was the first to keep it; what a
-    parameter or the data hold anyway isn't counted.
+    An array is counted once for each Function that keeps it; what a parameter or the
+    data hold anyway isn't counted.
     """
 
     by_name: dict[str, Cost] = field(default_factory=dict)
-    owned: set[int] = field(default_factory=set)
+    given: set[int] = field(default_factory=set)
+    keepers: dict[int, set[str]] = field(default_factory=dict)
     begun: dict[int, float] = field(default_factory=dict)
 
     observes = observe.RECORDED
@@ -89,7 +94,7 @@ class Costs:
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
         self.of(ctx).calls += 1
         held = [one for one in inputs if isinstance(one, minigrad.Tensor)]
-        self.owned |= {id(root_of(one.array)) for one in held if one.is_leaf}
+        self.given |= {id(root_of(one.array)) for one in held if one.is_leaf}
         self.begun[id(ctx)] = time.perf_counter()
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
@@ -102,14 +107,20 @@ class Costs:
         self.weigh(ctx, held_by(ctx).values())
 
     def weigh(self, ctx: Any, values: Iterable[Any]) -> None:
-        """Add what these hold, unless somebody else does."""
+        """Add what these hold, and what of it others hold, too."""
+        name = ctx.operation_name()
         for value in values:
             array = value.array if isinstance(value, minigrad.Tensor) else value
             if isinstance(array, np.ndarray):
                 root = root_of(array)
-                if id(root) not in self.owned:
-                    self.owned.add(id(root))
-                    self.of(ctx).kept += root.nbytes
+                keepers = self.keepers.setdefault(id(root), set())
+                if id(root) in self.given or name in keepers:
+                    continue
+                keepers.add(name)
+                self.of(ctx).kept += root.nbytes
+                if len(keepers) > 1:
+                    for each in keepers if len(keepers) == 2 else {name}:
+                        self.by_name[each].shared += root.nbytes
 
     def node_picked(self, task: Any, node: Any, gradients: list[Any]) -> None:
         if node.operation_name() in self.by_name:
@@ -144,7 +155,10 @@ def costs_of(run: Callable[[], Any]) -> dict[str, Cost]:
     return found
 
 
-HEADS: Final = "Function", "calls", "bytes kept", "ms forward", "ms backward"
+HEADS: Final = (
+    *("Function", "calls", "bytes kept", "of them shared"),
+    *("ms forward", "ms backward"),
+)
 
 
 @dataclass(frozen=True)
@@ -161,6 +175,7 @@ class CostTable:
                 name,
                 f"{cost.calls}",
                 f"{cost.kept:,}",
+                f"{cost.shared:,}",
                 f"{cost.forward * 1e3:.3f}",
                 f"{cost.backward * 1e3:.3f}",
             )
@@ -178,8 +193,9 @@ class CostTable:
 
     def _repr_html_(self) -> str:
         return table(HEADS, self.rows) + (
-            '<p class="soft">Kept for backward, each array counted once, parameters '
-            f"and data left out. Times are medians of {TIMES} steps.</p>"
+            '<p class="soft">Kept for backward, parameters and data left out. An '
+            "array that two Functions keep takes memory once, and is counted for both: "
+            f"it's shared. Times are medians of {TIMES} steps.</p>"
         )
 
 
@@ -215,11 +231,7 @@ class ReportCard:
     about: str
 
     def __repr__(self) -> str:
-        first, last = self.losses[0], self.losses[-1]
-        return (
-            f"{self.title}: {errors.count_of(len(self.losses), 'step')}, "
-            f'loss {first:.3g} to {last:.3g}; save it with .save("report_card.html")'
-        )
+        return f'{self.title}. {self._says} Save it with .save("report_card.html")'
 
     def _repr_html_(self) -> str:
         document = html.escape(self.document(), quote=True)
@@ -264,23 +276,34 @@ class ReportCard:
         return f"<dl>{''.join(listed)}</dl>"
 
     def _curve(self) -> str:
-        groups = np.array_split(np.arange(len(self.losses)), min(POINTS, self._count))
-        means = [float(np.mean([self.losses[i] for i in group])) for group in groups]
-        says = (
-            f"{errors.count_of(self._count, 'step')}: the loss went from "
-            f"{self.losses[0]:.3g} to {means[-1]:.3g}."
+        ends = [int(group[-1]) + 1 for group in self._groups]
+        lines = plots.plot_lines(
+            ends, {"loss": self._means}, x="steps", y="loss", says=self._says
         )
-        ends = [int(group[-1]) + 1 for group in groups]
-        lines = plots.plot_lines(ends, {"loss": means}, x="steps", y="loss", says=says)
-        label = html.escape(says)
+        label = html.escape(self._says)
         return (
             f'<figure role="img" aria-label="{label}">{lines.svg()}'
             f'<figcaption class="soft">{label}</figcaption></figure>'
         )
 
     @property
-    def _count(self) -> int:
-        return len(self.losses)
+    def _groups(self) -> list[Any]:
+        """Steps whose losses are one point of the curve; first of all the first one."""
+        steps = np.arange(len(self.losses))
+        split = np.array_split(steps, min(POINTS, len(steps)))
+        return [steps[:1], *split] if len(split[0]) > 1 else split
+
+    @property
+    def _means(self) -> list[float]:
+        return [float(np.mean([self.losses[i] for i in g])) for g in self._groups]
+
+    @property
+    def _says(self) -> str:
+        """Where the curve begins and ends, in words: the same wherever it's said."""
+        first, last, size = self._means[0], self._means[-1], len(self._groups[-1])
+        of_last = f", the mean of the last {size}" if size > 1 else ""
+        steps = errors.count_of(len(self.losses), "step")
+        return f"{steps}: the loss went from {first:.3g} to {last:.3g}{of_last}."
 
     def _graph(self) -> str:
         return page.output_of(self.trace._drawn(), 640)
@@ -288,7 +311,7 @@ class ReportCard:
     def _met(self) -> str:
         solved = f"{errors.count_of(self.solved, 'exercise')} solved so far."
         if not self.mistakes:
-            return f"<p>None that was named. {solved}</p>"
+            return f"<p>None that a check has named. {solved}</p>"
         heads = "mistake", "times", "in"
         rows = [(name, str(times), where) for name, times, where in self.mistakes]
         return table(heads, rows) + f'<p class="soft">{solved}</p>'
@@ -326,15 +349,16 @@ def met(entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, int, str]]:
 
 
 def names_in(entry: Mapping[str, Any]) -> list[str]:
-    """What a check has called the mistakes in one answer.
+    """What a check has called the mistakes in one answer, remarks included.
 
     Some have no entry in the table: then it's what the answer looked like, up to the
     first colon, stop or comma.
     """
-    ids = [id for id in entry.get("mistakes") or () if id in TABLE]
+    told = [*(entry.get("mistakes") or ()), *(entry.get("remarks") or ())]
+    ids = [id for id in told if id in TABLE]
     if ids:
         return [TABLE[id].name for id in ids]
-    looks_like = "" if entry.get("mistakes") else str(entry.get("diagnosis") or "")
+    looks_like = "" if told else str(entry.get("diagnosis") or "")
     is_told = " " in looks_like.strip()
     return [re.split(r"[:.,]", looks_like.strip())[0].lower()] if is_told else []
 
@@ -364,6 +388,7 @@ def report_card(
     checked = journal.entries(kind=journal.CHECKED)
     solved = {e["exercise"] for e in checked if e.get("state") == SOLVED}
     found = recorded_costs("report_card", step_of)
+    last_report_card.BEGAN[:] = numbers[:1]
     about = (
         f"Made with minigrad {minigrad.__version__}, Python "
         f"{platform.python_version()} and NumPy {np.__version__}, on "

@@ -9,6 +9,7 @@ import minigrad as mg
 from minigrad.autograd import Function
 from minigrad.course import examine
 from minigrad.course.check import Faults, Finding, examination
+from tests.answers import rows
 
 
 class Saves(Function):
@@ -143,3 +144,21 @@ def test_nothing_is_looked_at_behind_the_first_fault() -> None:
 
     assert [found.what for found in examination.first_of(faults())] == ["first"]
     assert looked == ["", "first"]
+
+
+def test_exception_of_another_call_is_told_apart_from_wrong_numbers() -> None:
+    row = {
+        "replace": [
+            ["dtype=grad_output.dtype)", ")"],
+            [
+                "return table.index_add_(0, idx.reshape(-1), rows), None",
+                "table[idx.reshape(-1)] = rows\nreturn table, None",
+            ],
+        ]
+    }
+    answer = rows.Answer("16.2", "crashed", 0, row).made_anew()
+    (found, *_) = examine("16.2", answer, seed=0).findings
+    assert found.id == "R10"
+    numbers, _, rest = found.what.partition(" And in another call it stopped: ")
+    assert "it should be" in numbers
+    assert rest.startswith("OperandError: index_put: Index put requires")

@@ -13,7 +13,7 @@ import minigrad as mg
 from minigrad.course import examine
 from minigrad.course.check.probes import traversals
 from minigrad.course.check.probes.work import noted
-from minigrad.course.exercises import catalogue, ex01_2, ex06_2, graphs
+from minigrad.course.exercises import catalogue, ex01_2, ex06_2, ex16_3, graphs
 from minigrad.course.exercises.ex04_2 import PRODUCTS
 from minigrad.course.exercises.ex06_1 import stretched
 from tests.answers import rows
@@ -129,3 +129,13 @@ def test_thirty_pairs_are_tried_and_each_can_be_stretched() -> None:
     assert any(0 in large for large, _ in ex06_2.PAIRS)
     for large, shape in ex06_2.PAIRS:
         assert np.broadcast_shapes(large, shape) == large
+
+
+@pytest.mark.parametrize(("made", "count"), [(ex16_3.digits, 360), (ex16_3.names, 300)])
+def test_no_name_is_both_trained_on_and_held_out(made: Any, count: int) -> None:
+    x, y, whose = made()
+    out, rest = ex16_3.split(whose, count, np.random.default_rng(0))
+    assert len({*whose[out].tolist()}) == count
+    assert not {*whose[out].tolist()} & {*whose[rest].tolist()}
+    assert sorted([*out.tolist(), *rest.tolist()]) == [*range(len(x))]
+    assert len(x) == len(y) == len(whose)

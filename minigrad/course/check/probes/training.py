@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import time
 import tracemalloc
@@ -31,6 +32,10 @@ class Trained:
     ``stale``: the first backward that found gradients from before the last step,
     counted from 1. ``pairs``: of ``looked_at`` inputs in the first batches, how many
     came with a label that they have in the data. ``others``: nodes that are built in.
+
+    ``again``: of so many ``batches``, how many have the rows of the first. ``zeros``:
+    of the ``matrices``, how many are all 0 when the first gradient arrives. ``moved``:
+    how far the first step takes a parameter, in terms of its own size, at most.
     """
 
     noted: Array
@@ -41,6 +46,11 @@ class Trained:
     stale: int = 0
     pairs: int = 0
     looked_at: int = 0
+    batches: int = 0
+    again: int = 0
+    matrices: int = 0
+    zeros: int = 0
+    moved: float = 0.0
     others: tuple[str, ...] = ()
 
 
@@ -78,8 +88,10 @@ class Spy(NodesOfOthers):
         self.others: list[str] = []
         self.values: dict[int, Array] = {}
         self.rows: Array | None = None
+        self.first: Array | None = None
         self.batch = self.backwards = self.stale = self.pairs = self.looked_at = 0
-        self.batches = 0
+        self.batches = self.again = self.matrices = self.zeros = 0
+        self.moved = 0.0
 
     def found(self, node: str) -> None:
         if node not in self.others:
@@ -95,6 +107,11 @@ class Spy(NodesOfOthers):
         moved = before is not None and not np.array_equal(before, now)
         if moved and not first and not np.array_equal(new.array, gradient):
             self.stale = self.stale or self.backwards
+        if before is None and self.backwards == 1:
+            self.matrices += now.ndim > 1
+            self.zeros += now.ndim > 1 and not now.any()
+        if before is not None and self.backwards == 2 and before.any():
+            self.moved = max(self.moved, float(size_of(now - before) / size_of(before)))
         self.values[id(leaf)] = now.copy()
 
     def forward_returned(self, ctx: Any, inputs: tuple[Any, ...], result: Any) -> None:
@@ -115,10 +132,17 @@ class Spy(NodesOfOthers):
             return
         self.batch = self.batch or len(targets)
         self.batches += 1
+        self.first = rows.copy() if self.first is None else self.first
+        self.again += np.array_equal(rows, self.first)
         for row, label in zip(rows, targets.tolist(), strict=True):
             known = self.labels.get(row.tobytes())
             self.looked_at += known is not None
             self.pairs += known is not None and label in known
+
+
+def size_of(array: Array) -> Any:
+    """The square root of the mean of the squares."""
+    return np.sqrt(np.mean(np.square(array, dtype=float)))
 
 
 def trained(
@@ -143,16 +167,18 @@ def trained(
     finally:
         observe.remove(spy)
     noted = np.array(next(iter(run.noted.values()), []))
-    names = ("batch", "backwards", "stale", "pairs", "looked_at")
+    names = ["batch", "backwards", "stale", "pairs", "looked_at"]
+    names += ["batches", "again", "matrices", "zeros"]
     said |= {name: int(getattr(spy, name)) for name in names}
-    return Trained(noted, others=tuple(spy.others), **said)
+    return Trained(noted, moved=spy.moved, others=tuple(spy.others), **said)
 
 
 @dataclass(frozen=True)
 class Weighed:
     """What a loss with gradients kept, and whether its graph can be used twice.
 
-    ``kept``: bytes alive after forward; ``peak``: at most, forward and backward.
+    ``kept``: bytes alive after forward; ``peak``: at most, forward and backward;
+    ``plain``: what the answer's own ``loss_of`` keeps, 0 where there is none.
     ``losses`` are those of a few steps downhill, ``gradient`` is that of the first
     matrix: of one backward, of a ``second`` one through the same graph, and of a graph
     made ``before`` another one.
@@ -160,6 +186,7 @@ class Weighed:
 
     kept: int = 0
     peak: int = 0
+    plain: int = 0
     losses: Array | None = None
     gradient: Array | None = None
     second: Array | None = None
@@ -188,6 +215,11 @@ def weighed(
         said["kept"] = traced_left(lambda: kept.append(answer(*batch, layers)))
         kept[0].backward()
         kept.clear()
+        plain = getattr(answer, "__globals__", {}).get("loss_of")
+        if plain is not None:
+            with contextlib.suppress(Exception):  # of another answer, not of this one
+                said["plain"] = traced_left(lambda: kept.append(plain(*batch, layers)))
+            kept.clear()
         layers = leaves()
         said["peak"] = traced_peak(lambda: answer(*batch, layers).backward())
         said["gradient"] = gradient_of(layers[0][0])
