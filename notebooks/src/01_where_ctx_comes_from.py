@@ -169,7 +169,7 @@ result.grad_fn, result.grad_fn.constant
 # %% tags=["explain", "slide"]
 a, b = Double.apply(pair), Double.apply(pair)
 a.sum().backward()
-print(seen[-1] is a.grad_fn)
+seen[-1] is a.grad_fn, seen[-1] is b.grad_fn
 
 # %% tags=["because"]
 course.because(

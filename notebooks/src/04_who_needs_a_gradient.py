@@ -20,8 +20,8 @@ course.recall("04")
 # %% [markdown] tags=["slide"]
 # ## How many values does backward return?
 #
-# `Scale` multiplies a tensor by a plain number `k`. A number has no gradient, so this
-# `backward` returns one value, the gradient for `x`. Run it, and read what's missing.
+# `Scale` multiplies a tensor by a plain number `k`. Earlier Functions returned a None
+# for such an argument; this `backward` returns the gradient for `x` alone. Run it.
 
 
 # %% tags=["raises-exception", "slide", "Q04"]
