@@ -158,10 +158,10 @@ class Frugal(mg.autograd.Function):
 
 
 # %% [markdown]
-# Why these two products? In row i of the result, number j has the term `x[i, k] *
-# w[k, j]`. So `x[i, k]` gets `g[i, j] * w[k, j]` from each j, where `g` is
-# `grad_output`, and these terms add up: that's row i of `g` times row k of `w`, so `g @
-# w.T`. For `w[k, j]` the terms come from all rows i: `x.T @ g`.
+# Why these two products? `x[i, k]` is used in row i of the result, multiplied by
+# `w[k, j]` for number j. So it gets `g[i, j] * w[k, j]` from each j, where `g` is
+# `grad_output`. These terms add up to row i of `g` times row k of `w`: that's
+# `g @ w.T`. For `w[k, j]` the terms come from all rows i: `x.T @ g`.
 
 # %% tags=["explain", "Q69"]
 g = mg.ones(2, 4)

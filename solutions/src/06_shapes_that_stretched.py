@@ -298,10 +298,10 @@ exercise("06.6")
 check(
     "06.6",
     {
-        "a": "`g.sum(0)`",
+        "a": "g.sum(0)",
         "b": "an error",
         "c": "an error",
-        "d": "`g.sum(1)`, and no word of it",
+        "d": "g.sum(1), and no word of it",
         "e": "an error",
     },
 )
