@@ -40,9 +40,9 @@ class MulConstant(mg.autograd.Function):
 
 # %% [markdown] tags=["slide"]
 # *ctx* is short for **context**. Most Functions take it in `forward`, as `Product` did
-# in lesson 00. This one has a `setup_context`, which gets ctx instead, so `forward` is
-# an ordinary function of its inputs. (Lesson 09 says what that's good for. It also runs
-# without `@staticmethod`; more on that below.)
+# in lesson 00. This one has a `setup_context`, which gets ctx instead: then `forward` is
+# an ordinary function of its inputs, as transforms need it (lesson 09). It also runs
+# without `@staticmethod`; more on that below.
 #
 # But nothing here makes that object. Which class does it belong to? The program prints
 # it. (`teaching(False)` keeps advice back that would give a later question away.)
