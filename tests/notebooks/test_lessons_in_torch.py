@@ -21,7 +21,7 @@ from minigrad.course.author import build
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = {
-    "01_where_ctx_comes_from": 10,
+    "01_where_ctx_comes_from": 8,
     "02_what_should_ctx_remember": 8,
     "03_how_long_does_it_remember": 4,
     "04_who_needs_a_gradient": 9,

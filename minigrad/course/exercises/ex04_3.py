@@ -19,7 +19,7 @@ Slopes = Callable[[Any, Given], list[Any]]
 
 
 def look_at(answer: Sequence[Any], random: np.random.Generator) -> Faults:
-    """Each class once; the first that is not right."""
+    """Each class once; the first that is not right. Then the sum in Shift."""
 
     def numbers(*shape: int) -> Any:
         drawn = minigrad.tensor(random.uniform(0.3, 2.0, shape).round(2))
@@ -33,11 +33,12 @@ def look_at(answer: Sequence[Any], random: np.random.Generator) -> Faults:
     ]
     for function, (given, right) in zip(answer, calls, strict=True):
         yield look_at_one(function, given, right, numbers)
+    yield from summed_by_the_engine(answer[1])
 
 
-def remarks_on(answer: Sequence[Any]) -> list[Finding]:
-    """The engine sums for whoever does not; that is its doing, not the rule's."""
-    shift, shapes = answer[1], []
+def summed_by_the_engine(shift: Any) -> list[Finding]:
+    """The numbers are right without a sum, too; that is the engine's doing."""
+    shapes: list[tuple[int, ...]] = []
 
     def backward(ctx: Any, grad_output: Any) -> Any:
         returned = shift.backward(ctx, grad_output)
