@@ -30,6 +30,11 @@ def returned_values(case: CaseFile) -> Iterator[Finding]:
     """Malformed return values, whether or not the engine has complained."""
     for _, trial, run in case.passes("plain", "double"):
         if not run.returned_kind:
+            if run.crash is None and any(g is not None for g in run.gradients):
+                what = "gradients arrived, and backward was not called for them"
+                hint = "What leads back from the result that forward returns?"
+                yield Finding(UNNAMED, what, f"{case.name}.backward", hint=hint)
+                return
             continue
         found = _malformed(case, trial, run)
         if found:

@@ -16,7 +16,6 @@ from minigrad.course.check.facts import (
     Crash,
     Output,
     Pass,
-    Returned,
     Saved,
     Second,
     Tangent,
@@ -24,7 +23,7 @@ from minigrad.course.check.facts import (
     copied,
     is_float,
 )
-from minigrad.course.check.spy import Watch, equal
+from minigrad.course.check.spy import Watch, equal, listed
 
 _Held = tuple[list[tuple[Array, Array]], list[tuple[Array, Array]]]
 
@@ -57,7 +56,7 @@ class Call:
         self.module = self.engine.module
         if contract.in_place:
             # A leaf that requires grad may not be changed in place.
-            self.arguments[0] = self.leaves[0].clone()
+            self.arguments[0] = self.engine.result(self.leaves[0])
         self.result: Any = None
         self.ctx: Any = None
         self.raw: object = None
@@ -70,7 +69,7 @@ class Call:
         self.watch.before_forward()
         crashes: list[Crash] = []
         with self.watch.phase_of("forward", crashes):
-            self.result = self.watch.function.apply(*self.arguments)
+            self.result = self.engine.apply(self.watch.function, *self.arguments)
         if crashes:
             self.facts["crash"] = crashes[0]
             return self
@@ -120,9 +119,10 @@ class Call:
         self.watch.reset()
         before = self._held()
         crashes: list[Crash] = []
-        totals = [y.sum() for y, _ in roots]
+        results = [y for y, _ in roots]
+        sent = [self.engine.expanded_ones(y) for y in results]
         with self.watch.phase_of("backward", crashes):
-            self.module.autograd.backward(totals)
+            self.module.autograd.backward(results, sent)
         self._note_pass(ones, crashes, before)
         return self
 
@@ -173,7 +173,7 @@ class Call:
 
     def raw_copies(self) -> list[Array | None]:
         """What backward returned, as it looks now."""
-        return [self.watch.copy_of(v) for v in _listed(self.raw)]
+        return [self.watch.copy_of(v) for v in listed(self.raw)]
 
     def trial(self, name: str, *, rewritten: bool = False) -> Trial:
         """The facts of this call."""
@@ -227,10 +227,7 @@ class Call:
                 crash=crashes[0] if crashes else None,
                 received=self.watch.received,
                 returned_kind=type(self.raw).__name__ if self.watch.finished else "",
-                returned=tuple(
-                    Returned(type(v).__name__, self.watch.copy_of(v))
-                    for v in _listed(self.raw)
-                ),
+                returned=self.watch.returned,
                 gradients=tuple(
                     self.watch.copy_of(x.grad) if self.engine.is_tensor(x) else None
                     for x in self.leaves
@@ -259,7 +256,7 @@ class Call:
     def _output(self, value: Any) -> Output:
         (place, *_) = (*self._places((value,), self.arguments), -1)
         return Output(
-            type(value).__name__,
+            self.engine.kind_of(value),
             self.watch.copy_of(value),
             self.engine.is_tensor(value) and value.requires_grad,
             None if place < 0 else place,
@@ -354,7 +351,7 @@ def forward_mode(
             arguments.append(x)
         if contract.in_place:
             arguments[0] = arguments[0].clone()
-        y = watch.function.apply(*arguments)
+        y = engine.apply(watch.function, *arguments)
         outputs = y if isinstance(y, tuple) else (y,)
         result = tuple(
             watch.copy_of(forward_ad.unpack_dual(each).tangent)
@@ -367,8 +364,3 @@ def forward_mode(
 
 def _changed(pairs: list[tuple[Array, Array]]) -> bool:
     return any(not equal(now, before) for now, before in pairs)
-
-
-def _listed(value: object) -> list[object]:
-    """What backward returned, as a list whatever it was."""
-    return list(value) if isinstance(value, tuple | list) else [value]

@@ -42,7 +42,7 @@ class Slopes:
             engine.tensor(v) if isinstance(v, np.ndarray) else v for v in inputs
         ]
         with engine.module.no_grad():
-            result = self.function.apply(*arguments)
+            result = self.engine.apply(self.function, *arguments)
         outputs = result if isinstance(result, tuple) else (result,)
         return tuple(
             engine.memory(y).copy() if engine.is_tensor(y) else np.asarray(y)

@@ -88,33 +88,37 @@ def _computing(
 
 
 def take_away(names: Iterable[str]) -> None:
-    """Nothing computes these operations any more, under whatever name it is found.
-
-    Their functions stay where they are and lose their code: no table, no subclass, no
-    second name for them leads to it.
-    """
+    """Nothing computes these operations any more, under whatever name it is found."""
     for name in names:
-        refuser = refusing(name).__code__
-        for function in _code_of[name]:
-            free = function.__code__.co_freevars
-            function.__code__ = refuser.replace(co_freevars=free)
-            function.__defaults__ = function.__kwdefaults__ = None
+        says = (
+            f"{name} does the work that this exercise asks for, so the engine's own was"
+            " taken away while it is graded: write it with the operations that it's"
+            " made of"
+        )
+        empty(_code_of[name], says)
 
 
-def refusing(name: str) -> types.FunctionType:
-    """A function that says why it is none."""
-    says = (
-        f"{name} does the work that this exercise asks for, so the engine's own was"
-        " taken away while it is graded: write it with the operations that it's made"
-        " of"
-    )
+def empty(
+    functions: Iterable[types.FunctionType], says: str, first: str = "pass"
+) -> None:
+    """Take the code of these functions, which from now on say why they are none.
+
+    Before that they do what the statement ``first`` says.
+
+    They stay where they are: no table, no subclass, no second name for them leads to
+    what they did.
+    """
     made: dict[str, Callable[..., Any]] = {}
     # Its text stands in its code, as what it replaces may have other variables.
-    text = f"def refuse(*arguments, **options):\n    raise RuntimeError({says!r})\n"
+    text = "def refuse(*arguments, **options):\n"
+    text += f"    {first}\n    raise RuntimeError({says!r})\n"
     exec(text, made)
-    function = made["refuse"]
-    assert isinstance(function, types.FunctionType)
-    return function
+    refuser = made["refuse"]
+    assert isinstance(refuser, types.FunctionType)
+    for function in functions:
+        free = function.__code__.co_freevars
+        function.__code__ = refuser.__code__.replace(co_freevars=free)
+        function.__defaults__ = function.__kwdefaults__ = None
 
 
 def of(exercise_id: str) -> tuple[str, ...]:

@@ -29,10 +29,14 @@ def observe(
     cases: Sequence[Case],
     deadline: Deadline | None = None,
     before_forward: Callable[[], None] | None = None,
+    *,
+    derived: bool = True,
 ) -> list[Facts]:
     """Run ``answer`` on each case in every way a mistake could show itself.
 
     ``before_forward`` is called before each forward, to draw the same numbers again.
+    Unless its gradients are to be ``derived`` once more, the engine has to know no rule
+    of an operation.
     Raises: StoppedError if it still runs at the deadline (an hour, without one).
     """
     watch = Watch(answer, deadline or Deadline(3600.0), before_forward)
@@ -43,7 +47,7 @@ def observe(
     for number, case in enumerate(cases):
         try:
             probe = _Probe(watch, contract, cases, number)
-            found.append(Facts(case, seen_in_class, *probe.look()))
+            found.append(Facts(case, seen_in_class, *probe.look(derived)))
         except OutOfTimeError:
             raise StoppedError(case.name, watch.phase) from None
         # After the last case it may hold what an earlier check has left there.
@@ -61,6 +65,23 @@ def observe(
     return [replace(facts, declared=declared) for facts in found]
 
 
+def derive(
+    answer: type[Function],
+    contract: Contract,
+    cases: Sequence[Case],
+    deadline: Deadline,
+) -> list[Second | None]:
+    """The derivative of the gradients, for each case. Raises: StoppedError."""
+    watch = Watch(answer, deadline)
+    found: list[Second | None] = []
+    for number, case in enumerate(cases):
+        try:
+            found.append(_Probe(watch, contract, cases, number).second())
+        except OutOfTimeError:
+            raise StoppedError(case.name, watch.phase) from None
+    return found
+
+
 class _Probe:
     """All the trials of one case."""
 
@@ -71,7 +92,9 @@ class _Probe:
         self.case = cases[number]
         self.planned = trials.plan(contract, cases, number)
 
-    def look(self) -> tuple[tuple[Trial, ...], Second | None, tuple[Tangent, ...]]:
+    def look(
+        self, derived: bool
+    ) -> tuple[tuple[Trial, ...], Second | None, tuple[Tangent, ...]]:
         """Run every trial; a forward that fails is tried in one way only."""
         first, *planned = self.planned
         plain = self._trial(first)
@@ -84,9 +107,7 @@ class _Probe:
                 found += self._beside(each, next(rest))
             else:
                 found.append(self._trial(each))
-        second = None
-        if self.number == 0 or self.contract.second_derivative != "any":
-            second = self._second()
+        second = self.second() if derived else None
         return tuple(found), second, tuple(self._tangents())
 
     def _call(self, planned: Planned) -> Call:
@@ -117,8 +138,10 @@ class _Probe:
         rewritten = not same(returned, first.raw_copies())
         return first.trial(one.name, rewritten=rewritten), second.trial(other.name)
 
-    def _second(self) -> Second | None:
-        if self.contract.random:
+    def second(self) -> Second | None:
+        """The derivative of the gradients, if the contract has something to say."""
+        unasked = self.number > 0 and self.contract.second_derivative == "any"
+        if unasked or self.contract.random:
             return None
         return self._call(self.planned[0]).second(self.case.upstreams)
 

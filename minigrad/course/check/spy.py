@@ -16,7 +16,7 @@ import numpy as np
 
 import minigrad
 from minigrad.course.check.engines import MINIGRAD, Engine, engine_of
-from minigrad.course.check.facts import Array, Crash
+from minigrad.course.check.facts import Array, Crash, Returned
 from minigrad.course.check.limits import Deadline, OutOfTimeError, as_imported
 
 Kept = dict[str, list[object]]
@@ -27,8 +27,8 @@ _PACKAGE = str(Path(minigrad.__file__).parent) + os.sep
 class Watch:
     """Runs an answer and notes what it calls, so that nothing of it is patched.
 
-    ``raw`` is what backward returned last, ``finished`` whether it came to its end,
-    ``received`` what it was given.
+    ``raw`` is what backward returned last, ``returned`` a copy of it from that moment,
+    ``finished`` whether it came to its end, ``received`` what it was given.
     """
 
     def __init__(
@@ -48,6 +48,7 @@ class Watch:
     def reset(self) -> None:
         """Forget what was seen before the next forward or backward."""
         self.raw: object = None
+        self.returned: tuple[Returned, ...] = (Returned("NoneType", None),)
         self.finished = False
         self.received: tuple[str, ...] = ()
         self.upstream_changed = False
@@ -119,9 +120,6 @@ class Watch:
                 self._seen(getattr(answer, methods[0]))
             )
         function: Any = type(answer.__name__, (answer,), namespace)
-        # What is asked for is a rule: an apply of its own would pass it by. This comes
-        # last, as an answer may have its say when a subclass of it is made.
-        function.apply = vars(self.engine.function)["apply"]
         node = answer._backward_cls
         # A ctx is an instance of the answer's own ctx class, as the answer may ask.
         body = {
@@ -145,6 +143,9 @@ class Watch:
             return np.array(value)
         return None
 
+    def _as_returned(self, value: object) -> Returned:
+        return Returned(self.engine.kind_of(value), self.copy_of(value))
+
     def _save_for_backward(self, *tensors: Any) -> None:
         self.save_calls += 1
         self.given = tensors
@@ -165,6 +166,7 @@ class Watch:
             self.received = tuple(type(g).__name__ for g in upstreams)
             try:
                 self.raw = own(ctx, *upstreams)
+                self.returned = tuple(map(self._as_returned, listed(self.raw)))
                 self.finished = True
             finally:
                 as_imported.restore()
@@ -186,6 +188,11 @@ def _handed_on(
         return own(ctx, *arguments)
 
     return method
+
+
+def listed(value: object) -> list[object]:
+    """What backward returned, as a list whatever it was."""
+    return list(value) if isinstance(value, tuple | list) else [value]
 
 
 def held(value: object) -> object:

@@ -13,18 +13,11 @@ from typing import Any
 from minigrad import course
 from minigrad.autograd import forward_ad
 from minigrad.course.check import calls
-from minigrad.course.check.probes import (
-    batches,
-    convolutions,
-    devices,
-    layouts,
-    lifetimes,
-    work,
-)
+from minigrad.course.check.probes import batches
+from minigrad.course.grade import rules
 from minigrad.engine.builtin import BuiltinBackward
 from minigrad.engine.core.backward import GraphTask, run_here
 from minigrad.engine.core.ctx import BackwardCFunction
-from minigrad.engine.core.function import Function
 from minigrad.engine.core.node import _FunctionBase
 from minigrad.func import forward as func_forward
 from minigrad.transforms import forward_ad_builtins, forward_ad_interpreter
@@ -44,18 +37,11 @@ class Guard:
         self.home = os.getpid()
         self.inside = 0
         self.running = 0
-        asking: list[Any] = [calls.forward_mode, lifetimes.gradient_of_a_sum]
-        asking += [devices.on_second_device, layouts.laid_out]
-        asking += [calls.Call.backward, calls.Call.backward_of_the_sum]
-        asking += [calls.Call.second, lifetimes.alive_after]
-        asking += [batches.gradients_of, work.work_of, convolutions.forward_and_back]
+        asking: list[Any] = [calls.Call.second, batches.gradients_of]
         self.asking: set[CodeType] = {each.__code__ for each in asking}
         self._install()
 
     def _install(self) -> None:
-        function: Any = Function
-        apply = Function.__dict__["apply"].__func__
-        function.apply = classmethod(self._entering(apply))
         node: Any = BackwardCFunction
         node._run_backward = self._entering(node._run_backward)
         node.apply = self._entering(node.apply)
@@ -66,8 +52,8 @@ class Guard:
         # Whoever calls such a rule by hand needs what its node has saved.
         builtin.saved_values = property(self._outside(builtin.saved_values.fget))
         # A level can be made by hand; a tangent cannot get anywhere without these.
-        rules: Any = forward_ad_builtins
-        rules.builtin_tangents = self._outside(rules.builtin_tangents)
+        levels: Any = forward_ad_builtins
+        levels.builtin_tangents = self._outside(levels.builtin_tangents)
         task: Any = GraphTask
         task.run = self._judge_only(self._counted("running", task.run))
         enter = self._judge_only(forward_ad_interpreter.enter_level)
@@ -165,6 +151,4 @@ def is_from(asking: Set[CodeType]) -> bool:
 
 def refused() -> RuntimeError:
     """What an answer is told that asks for a derivative."""
-    return RuntimeError(
-        "the engine was asked for the derivative while an answer ran: write the formula"
-    )
+    return RuntimeError(rules.REFUSED)

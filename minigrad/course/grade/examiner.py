@@ -29,7 +29,7 @@ from minigrad.course.check import (
     questions,
 )
 from minigrad.course.exercises import catalogue
-from minigrad.course.grade import expected, quotas, suspicious_names
+from minigrad.course.grade import expected, quotas, rules, suspicious_names
 from minigrad.course.grade import messages as say
 from minigrad.course.grade.frames import FrameError, GoneError, TooLateError
 from minigrad.course.grade.quotas import Limits
@@ -50,6 +50,16 @@ STAND_INS = frozenset(_BY_STAND_IN.split())
 
 Others look at live objects of the answer, of which nothing plain can be said.
 """
+
+_ASKS_THE_ENGINE = """
+05.5 08.4 10.5 10.6 12.3 12.5 13.5 15.2 15.3 15.4 15.6 16.3 16.4 17.5
+"""
+WITH_RULES = frozenset(_ASKS_THE_ENGINE.split())
+"""Exercises whose answer, or whose look at it, has to differentiate."""
+
+OWN_APPLY = "an apply of its own"
+ASKED = "a derivative asked of the engine"
+CHANGED = "a gradient changed after backward"
 
 BY_HAND_STATE = "by hand"
 
@@ -126,18 +136,19 @@ def grade(work: Work, box: Box, secret: bytes, limits: Limits | None = None) -> 
     began = time.monotonic()
     exercise = catalogue.load(work.exercise)
     waiting = _Waiting()
-    try:
-        with box.worker(limits) as worker:
-            grading = _Grading(work, exercise, box, worker, secret, waiting)
+    with contextlib.ExitStack() as workers:
+        limits = limits or box.limits
+        grading = _Grading(work, exercise, box, limits, secret, waiting, workers)
+        try:
             verdict, points, trouble = grading.run()
-            worker.see_that_it_kept_its_share()
-    except _Stopped as stopped:
-        verdict = examination.verdict_of(exercise, CRASHED, note=stopped.note)
-        points, trouble = 0.0, ""
-    except FrameError as error:
-        note = f"Your code broke off: {_said_of(error)}."
-        verdict = examination.verdict_of(exercise, CRASHED, note=note)
-        points, trouble = 0.0, ""
+            grading.see_that_they_kept_their_share()
+        except _Stopped as stopped:
+            verdict = examination.verdict_of(exercise, CRASHED, note=stopped.note)
+            points, trouble = 0.0, ""
+        except FrameError as error:
+            note = f"Your code broke off: {_said_of(error)}."
+            verdict = examination.verdict_of(exercise, CRASHED, note=note)
+            points, trouble = 0.0, ""
     seconds = time.monotonic() - began - waiting.seconds
     rows = [row for row in verdict.rows() if row[0] not in _PRIVATE_ROWS]
     return Result(
@@ -152,7 +163,7 @@ def grade(work: Work, box: Box, secret: bytes, limits: Limits | None = None) -> 
         rows=tuple([(label, text[: quotas.MESSAGE]) for label, text in rows]),
         trouble=trouble,
         seconds=round(seconds, 3),
-        flags=suspicious_names.flags(work.cells),
+        flags=(*suspicious_names.flags(work.cells), *grading.flags(verdict)),
     )
 
 
@@ -204,32 +215,42 @@ class _Waiting:
 
 
 class _Grading:
-    """One worker and what it is asked, one message after the other."""
+    """The workers and what they are asked, one message after the other.
+
+    There are up to two, and each loads the submission for itself: one in which the
+    engine has no rules, so that there is nothing to borrow for an answer, and one in
+    which it has them, for what nobody else can say.
+    """
 
     def __init__(
         self,
         work: Work,
         exercise: Exercise,
         box: Box,
-        worker: Worker,
+        limits: Limits,
         secret: bytes,
         waiting: _Waiting,
+        workers: contextlib.ExitStack,
     ) -> None:
         self.waiting = waiting
         self.work, self.exercise = work, exercise
-        self.box, self.worker = box, worker
+        self.box, self.limits = box, limits
+        self.stack, self.workers = workers, dict[bool, Worker]()
         self.seed = number_from(secret, "cases", *work.key[1:])
         # The worker draws from another one, from which nothing follows for the cases.
         self.open_seed = number_from(secret, "open", *work.key[1:]) % 2**32
-        self.seconds = worker.limits.seconds
+        self.seconds = limits.seconds
         self.left = self.seconds
         self.no_box: BoxError | None = None
         self.facts: dict[int, tuple[Exercise, list[Case], Sequence[Facts]]] = {}
         self.broken_off = ""
+        self.found: tuple[say.Found, ...] = ()
+        self.asked = False
 
     def run(self) -> tuple[Verdict, float, str]:
         """The verdict, the points, and what the instructor should know."""
-        loaded = self.load()
+        loaded = self.load(self.needs_rules)
+        self.found = loaded.found
         if not hasattr(self.exercise.spec, "SHIPPED"):
             loaded = replace(loaded, as_shipped=False)
         asks = bool(self.exercise.questions or self.exercise.lines)
@@ -249,7 +270,7 @@ class _Grading:
             verdict = examination.verdict_of(self.exercise, WRONG, note=note)
             return replace(verdict, state=BY_HAND_STATE), 0.0, ""
         answers = [
-            stand_in(found, place, self.ask, self.ask_alone)
+            stand_in(found, place, self.ask, self.ask_rule, self.ask_alone)
             for place, found in enumerate(loaded.found)
         ]
         self.look_ahead(loaded.found)
@@ -270,9 +291,16 @@ class _Grading:
             raise self.no_box
         return judged
 
-    def load(self) -> say.Loaded:
-        """Have the notebook run, and find the answer in it."""
+    @property
+    def needs_rules(self) -> bool:
+        """Whether what looks at the answer, or the answer, has to differentiate."""
+        return self.exercise.id in WITH_RULES
+
+    def load(self, with_rules: bool) -> say.Loaded:
+        """Have the notebook run in a new worker, and find the answer in it."""
         exercise = self.exercise
+        worker = self.stack.enter_context(self.box.worker(self.limits))
+        self.workers[with_rules] = worker
         asks = bool(exercise.questions or exercise.lines)
         names = () if asks else tuple(exercise.answer.split(", "))
         shipped = getattr(exercise.spec, "SHIPPED", "")
@@ -284,17 +312,31 @@ class _Grading:
             shipped,
             self.open_seed,
             self.seconds,
+            with_rules,
         )
-        loaded = self.worker.ask(message, say.Loaded, self.seconds + _GRACE)
+        loaded = worker.ask(message, say.Loaded, self.seconds + _GRACE)
         if len(loaded.found) != max(len(names), 1):
             raise FrameError("another number of answers than was asked for")
         return loaded
 
     def ask(self, message: object, kind: Any) -> Any:
-        """What the worker says, in what is left of the time for this exercise."""
+        """What the worker says that is asked for anything but a rule."""
+        return self.ask_one(self.needs_rules, message, kind)
+
+    def ask_rule(self, message: object, kind: Any) -> Any:
+        """What the worker says that has no rules but those of the answer."""
+        return self.ask_one(False, message, kind)
+
+    def ask_one(self, with_rules: bool, message: object, kind: Any) -> Any:
+        """What one of the workers says, in what is left of the time for the exercise.
+
+        If it has not come up yet it loads the submission first.
+        """
+        if with_rules not in self.workers:
+            self.load(with_rules)
         began = time.monotonic()
         try:
-            return self.worker.ask(message, kind, self.left + _GRACE)
+            return self.workers[with_rules].ask(message, kind, self.left + _GRACE)
         except FrameError as error:
             self.broken_off = f"Your code broke off: {_said_of(error)}."
             raise
@@ -304,10 +346,29 @@ class _Grading:
         finally:
             self.left -= time.monotonic() - began
 
+    def flags(self, verdict: Verdict) -> list[str]:
+        """What a person should know of how the points were asked for."""
+        said = " ".join([text for _, text in verdict.rows()])
+        trials = [
+            t for _, _, facts in self.facts.values() for f in facts for t in f.trials
+        ]
+        changed = any(map(expected.changed_on_the_way, trials))
+        found = {
+            OWN_APPLY: any(found.own_apply for found in self.found),
+            ASKED: self.asked or rules.REFUSED in said,
+            CHANGED: changed,
+        }
+        return [flag for flag, is_so in found.items() if is_so]
+
+    def see_that_they_kept_their_share(self) -> None:
+        """Raises: TooMuchError if one of the workers has not."""
+        for worker in self.workers.values():
+            worker.see_that_it_kept_its_share()
+
     def ask_alone(self, message: object, kind: Any) -> Any:
         """What a worker says that has no submission: it is alone in its process."""
         try:
-            with self.box.worker(self.worker.limits) as alone:
+            with self.box.worker(self.limits) as alone:
                 return alone.ask(message, kind, self.seconds)
         except BoxError as error:
             self.no_box = error
@@ -326,16 +387,34 @@ class _Grading:
             message = say.Observe(
                 place, part.contract, tuple(cases), self.open_seed, max(self.left, 0.0)
             )
-            seen = self.ask(message, say.Observed)
-            if seen.phase:
-                name = found[place].name
-                where = seen.case[:100]
-                raise _Stopped(
-                    f"For {where}, {name}.{seen.phase[:40]} was still running when the"
-                    f" {self.seconds:g} seconds for the exercise were over."
-                )
+            seen = self.ask_one(False, message, say.Observed)
+            self.asked = self.asked or seen.asked
+            self.see_that_it_ended(found[place].name, seen)
             facts = expected.completed(seen.facts, part.contract, cases)
             self.facts[place] = part, cases, facts
+            with self.waiting.judging():
+                is_right = not part.contract.random and self.numbers_are_right(place)
+            if is_right:
+                more = say.Derive(
+                    place,
+                    part.contract,
+                    tuple(cases),
+                    self.open_seed,
+                    max(self.left, 0),
+                )
+                derived = self.ask_one(True, more, say.Derived)
+                self.see_that_it_ended(found[place].name, derived)
+                facts = expected.derived(facts, derived.seconds, cases)
+                self.facts[place] = part, cases, facts
+
+    def see_that_it_ended(self, name: str, seen: say.Observed | say.Derived) -> None:
+        """Stop here if the worker did not come to an end with an answer."""
+        if seen.phase:
+            where = seen.case[:100]
+            raise _Stopped(
+                f"For {where}, {name}.{seen.phase[:40]} was still running when the"
+                f" {self.seconds:g} seconds for the exercise were over."
+            )
 
     def judge(self, answer: Any, answers: list[Any]) -> tuple[Verdict, float, str]:
         """The verdict on what was seen, and the points for it."""

@@ -14,6 +14,7 @@ from minigrad.course.check import (
     Facts,
     Output,
     Returned,
+    Second,
 )
 from minigrad.course.check.probes import table
 from minigrad.course.grade.serialization import tagged
@@ -31,7 +32,7 @@ class Load:
     """Run the cells, and find the answer to ``exercise``: what bears these ``names``.
 
     ``blanks`` are the operations that are not there meanwhile; ``shipped`` the source
-    of an answer that nobody has touched.
+    of an answer that nobody has touched. ``with_rules``: the engine can differentiate.
     """
 
     cells: tuple[str, ...]
@@ -41,19 +42,22 @@ class Load:
     shipped: str
     seed: int
     seconds: float
+    with_rules: bool
 
 
 @dataclass(frozen=True)
 class Found:
     """One answer: a Function, a class, a callable, a value, or missing.
 
-    ``not_static`` are the methods of a Function that lack @staticmethod.
+    ``not_static`` are the methods of a Function that lack @staticmethod; ``own_apply``:
+    it, or its metaclass, brings an apply, which is never called.
     """
 
     kind: str
     name: str
     value: Any = None
     not_static: tuple[str, ...] = ()
+    own_apply: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,9 +83,33 @@ class Observe:
 
 @dataclass(frozen=True)
 class Observed:
-    """What was seen; ``case`` and ``phase`` say where the time was up, if it was."""
+    """What was seen; ``case`` and ``phase`` say where the time was up, if it was.
+
+    ``asked``: whether the engine was asked for a rule meanwhile, for which it has none.
+    """
 
     facts: tuple[Facts, ...] = ()
+    case: str = ""
+    phase: str = ""
+    asked: bool = False
+
+
+@dataclass(frozen=True)
+class Derive:
+    """Look at the derivative of what the backward of this answer returns."""
+
+    place: int
+    contract: Contract
+    cases: tuple[Case, ...]
+    seed: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Derived:
+    """The same for each case; ``case`` and ``phase`` as above."""
+
+    seconds: tuple[Second | None, ...] = ()
     case: str = ""
     phase: str = ""
 
@@ -215,5 +243,5 @@ class Looked:
 for record in table.RECORDS:
     tagged(record)
 
-ASKED = (Load, Observe, Forward, Backward, Call, Back, Look)
+ASKED = (Load, Observe, Derive, Forward, Backward, Call, Back, Look)
 """What a worker understands."""

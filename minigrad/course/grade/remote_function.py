@@ -25,13 +25,16 @@ Ask = Callable[[object, Any], Any]
 """Sends a message to the worker, and waits for an answer of the type that is named."""
 
 
-def stand_in(found: say.Found, place: int, ask: Ask, ask_alone: Ask) -> Any:
+def stand_in(
+    found: say.Found, place: int, ask: Ask, ask_rule: Ask, ask_alone: Ask
+) -> Any:
     """What the judge looks at in place of this answer.
 
-    ``ask_alone`` asks a worker that has loaded nothing.
+    ``ask_rule`` asks for the forward and backward of a Function, ``ask`` for anything
+    else; ``ask_alone`` asks a worker that has loaded nothing.
     """
     if found.kind == "Function":
-        answer: Any = _function(found, place, ask)
+        answer: Any = _function(found, place, ask_rule)
     elif found.kind == "class":
         answer = type(_name(found), (), {})
     elif found.kind == "callable":

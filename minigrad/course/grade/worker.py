@@ -6,6 +6,7 @@ value, and nobody outside believes it more than a stranger.
 
 from __future__ import annotations
 
+import ast
 import linecache
 import os
 import sys
@@ -35,7 +36,7 @@ from minigrad.course.check import (
 from minigrad.course.check.probes import table
 from minigrad.course.check.probes.reviews import reviewed
 from minigrad.course.check.probes.traversals import traverse
-from minigrad.course.grade import frames, serialization, stubs
+from minigrad.course.grade import frames, rules, serialization, stubs
 from minigrad.course.grade import messages as say
 from minigrad.course.grade.autograd_guard import Guard
 from minigrad.mistakes import TABLE
@@ -73,6 +74,7 @@ def prepare() -> Guard:
     with examination.answers_running(Deadline(60.0)):
         observation.observe(Warm, contract, [case])
     forbidden_api.collect()
+    rules.collect()
     return Guard()
 
 
@@ -107,6 +109,7 @@ class Desk:
     def __init__(self, guard: Guard) -> None:
         self.guard = guard
         guard.asking.add(Desk.back.__code__)
+        self.with_rules = True
         self.answers: list[Any] = []
         self.calls: dict[int, tuple[OneCall, Watch]] = {}
         self.returned: list[tuple[minigrad.Tensor, list[minigrad.Tensor]]] = []
@@ -116,6 +119,7 @@ class Desk:
         answers: dict[type, Callable[[Any], Any]] = {
             say.Load: self.load,
             say.Observe: self.observe,
+            say.Derive: self.derive,
             say.Forward: self.forward,
             say.Backward: self.backward,
             say.Call: self.call,
@@ -128,6 +132,8 @@ class Desk:
         """Run the cells one by one; one that fails does not keep the others."""
         stubs.handed_over.clear()
         forbidden_api.take_away(asked.blanks)
+        if not asked.with_rules:
+            rules.take_away()
         names: dict[str, Any] = {"__name__": "__main__"}
         sys.modules["__main__"].__dict__.update(names)
         names = sys.modules["__main__"].__dict__
@@ -138,13 +144,15 @@ class Desk:
             for number, source in enumerate(asked.cells, 1):
                 try:
                     with deadline.watching():
-                        run_cell(source, number, names)
+                        failed = run_cell(source, number, names)
                 except OutOfTimeError:
                     errors.append(f"cell {number} was still running")
                     too_late = True
                     break
                 except BaseException as error:
-                    errors.append(f"cell {number}: {_named(error)}")
+                    failed = error
+                if failed is not None:
+                    errors.append(f"cell {number}: {_named(failed)}")
         self.answers = find(asked, names)
         shipped = bool(asked.shipped) and _quietly(
             lambda: submission.are_as_shipped(
@@ -152,7 +160,8 @@ class Desk:
             )
         )
         found = tuple([described(each) for each in self.answers])
-        self.guard.on = True
+        self.with_rules = self.guard.on = asked.with_rules
+        rules.asked.clear()  # to try things is what a notebook is for
         return say.Loaded(found, tuple(errors[:_MOST_ERRORS]), too_late, bool(shipped))
 
     def observe(self, asked: say.Observe) -> say.Observed:
@@ -166,11 +175,28 @@ class Desk:
                 running(deadline),
             ):
                 found = observation.observe(
-                    answer, asked.contract, asked.cases, deadline
+                    answer, asked.contract, asked.cases, deadline, derived=False
                 )
         except observation.StoppedError as stopped:
             return say.Observed(case=stopped.case, phase=stopped.phase)
-        return say.Observed(tuple(found))
+        return say.Observed(tuple(found), asked=bool(rules.asked))
+
+    def derive(self, asked: say.Derive) -> say.Derived:
+        """Look at what only an engine with rules can say of a Function."""
+        deadline = Deadline(asked.seconds)
+        answer = self.answers[asked.place]
+        try:
+            with (
+                as_imported.in_force(),
+                own_random_numbers(asked.seed),
+                running(deadline),
+            ):
+                found = observation.derive(
+                    answer, asked.contract, asked.cases, deadline
+                )
+        except observation.StoppedError as stopped:
+            return say.Derived(case=stopped.case, phase=stopped.phase)
+        return say.Derived(tuple(found))
 
     def forward(self, asked: say.Forward) -> say.Forwarded:
         """One call of apply, kept for a backward."""
@@ -242,7 +268,7 @@ class Desk:
         except BaseException as error:
             return say.Called(crash_of("your answer", error))
         finally:
-            self.guard.on = True
+            self.guard.on = self.with_rules
         effects = [effect_on(n, given[n], old) for n, old in before.items()]
         handle = -1
         if isinstance(value, minigrad.Tensor) and value.grad_fn is not None:
@@ -259,7 +285,7 @@ class Desk:
         # A Function of one's own has no formula to be checked: it may differentiate.
         own_function = asked.look == reviewed.__name__
         has_formula = "Function" in map(_kind, answers) and not own_function
-        self.guard.on = own_traversal or has_formula
+        self.guard.on = self.with_rules and (own_traversal or has_formula)
         try:
             with as_imported.in_force(), running(Deadline(3600.0)):
                 given = [alive(each) for each in asked.given]
@@ -267,7 +293,7 @@ class Desk:
         except BaseException as error:
             return say.Looked(crash_of("your answer", error))
         finally:
-            self.guard.on = True
+            self.guard.on = self.with_rules
 
     def back(self, asked: say.Back) -> say.Came:
         """The gradients of what a plain function was given."""
@@ -326,13 +352,27 @@ def as_message(value: Any) -> Any:
     return value
 
 
-def run_cell(source: str, number: int, names: dict[str, Any]) -> None:
-    """Run one cell as a notebook would, its source known to whoever asks for it."""
+def run_cell(source: str, number: int, names: dict[str, Any]) -> BaseException | None:
+    """Run one cell, its source known to whoever asks for it; what it raised first.
+
+    A statement that fails doesn't keep the next ones: where the engine has no rules,
+    a cell that tries its answer fails before it hands it over.
+    """
     source = without_magic(source)
     file = f"<cell {number}>"
     lines = [line + "\n" for line in source.split("\n")]
     linecache.cache[file] = len(source), None, lines, file
-    exec(compile(source, file, "exec"), names)
+    program = ast.parse(source, file)
+    first: BaseException | None = None
+    for statement in program.body:
+        code = compile(ast.Module([statement], []), file, "exec")
+        try:
+            exec(code, names)
+        except OutOfTimeError:
+            raise
+        except BaseException as error:
+            first = first or error
+    return first
 
 
 def without_magic(source: str) -> str:
@@ -371,8 +411,14 @@ def described(answer: Any) -> say.Found:
     name = str(getattr(answer, "__name__", type(answer).__name__))
     if kind == "Function":
         plain_ones = _quietly(lambda: declare(answer).not_static) or ()
-        return say.Found(kind, name, None, plain_ones)
+        return say.Found(kind, name, None, plain_ones, has_own_apply(answer))
     return say.Found(kind, name, answer if kind == "value" else None)
+
+
+def has_own_apply(answer: type[Any]) -> bool:
+    """Whether the class, or the class of the class, says what apply is."""
+    own = answer.__mro__[: answer.__mro__.index(minigrad.autograd.Function)]
+    return any("apply" in vars(each) for each in (*own, *type(answer).__mro__))
 
 
 def _kind(answer: Any) -> str:

@@ -42,9 +42,9 @@ from minigrad.engine.core.backward import GraphTask
 from dataclasses import replace
 honest = probes.observe
 guard = [c.cell_contents for c in GraphTask.run.__closure__][-1]
-def observe(answer, contract, cases, deadline=None, before_forward=None):
+def observe(*asked, **how):
     guard.on = False
-    return [forged(facts) for facts in honest(answer, contract, cases, deadline)]
+    return [forged(facts) for facts in honest(*asked, **how)]
 probes.observe = observe
 """
 
@@ -212,9 +212,9 @@ os._exit(0)
     "a forged report": before(
         REPLY
         + """
-frame(json.dumps(["Loaded", [[["Function", "Square", None, []]], [], False, False]])
-      .encode())
-frame(json.dumps(["Observed", [[], "", ""]]).encode())
+found = ["Function", "Square", None, [], False]
+frame(json.dumps(["Loaded", [[found], [], False, False]]).encode())
+frame(json.dumps(["Observed", [[], "", "", False]]).encode())
 os._exit(0)
 """
     ),
@@ -239,7 +239,7 @@ while True:
         + """
 for dtype, shape in (("|O", [1]), ("<f8", [2**60]), ("<f8", [-1]), ("<U9", [3])):
     value = {"a": [dtype, shape, [0]]}
-    frame(json.dumps(["Loaded", [[["value", "x", value, []]], [], False, False]])
+    frame(json.dumps(["Loaded", [[["value", "x", value, [], False]], [], False, False]])
           .encode(), bytes(8))
 """
     ),
@@ -460,8 +460,8 @@ import fcntl, time
 for number in range(3, 64):
     try: fcntl.fcntl(number, fcntl.F_SETPIPE_SZ, 4096)
     except OSError: pass
-frame(json.dumps(["Loaded", [[["Function", "Square", None, []]], [], False, False]])
-      .encode())
+found = ["Function", "Square", None, [], False]
+frame(json.dumps(["Loaded", [[found], [], False, False]]).encode())
 while True:
     try: time.sleep(1000)
     except BaseException: pass
@@ -476,7 +476,7 @@ while True:
     "a note as long as a book": before(
         REPLY
         + """
-found = [["missing", "Square", None, []]]
+found = [["missing", "Square", None, [], False]]
 frame(json.dumps(["Loaded", [found, ["x" * 1900] * 900, False, False]]).encode())
 os._exit(0)
 """

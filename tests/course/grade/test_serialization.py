@@ -17,7 +17,7 @@ from minigrad.course.check.exercise import Exercise
 from minigrad.course.check.facts import Case, Facts, Returned
 from minigrad.course.check.judge import judge
 from minigrad.course.check.limits import Deadline
-from minigrad.course.check.observation import observe
+from minigrad.course.check.observation import derive, observe
 from minigrad.course.check.references import References
 from minigrad.course.exercises import catalogue
 from minigrad.course.grade import expected, frames, serialization
@@ -40,7 +40,7 @@ def seen(exercise_id: str) -> tuple[Exercise, list[Case], list[Facts]]:
     answer = rows.right(exercise_id)[0].made_anew()
     cases = exercise.cases(np.random.default_rng(7))
     with examination.answers_running(Deadline(60.0)):
-        found = observe(answer, exercise.contract, cases)
+        found = observe(answer, exercise.contract, cases, derived=False)
     return exercise, cases, found
 
 
@@ -48,6 +48,14 @@ def through_the_wall(found: list[Facts]) -> say.Observed:
     header, body = serialization.packed(say.Observed(tuple(found)))
     header = json.loads(json.dumps(header, allow_nan=False))
     return serialization.unpacked(header, body, [say.Observed])
+
+
+def through_the_wall_too(exercise: Exercise, cases: list[Case]) -> Any:
+    answer = rows.right(exercise.id)[0].made_anew()
+    found = derive(answer, exercise.contract, cases, Deadline(60.0))
+    header, body = serialization.packed(say.Derived(tuple(found)))
+    header = json.loads(json.dumps(header, allow_nan=False))
+    return serialization.unpacked(header, body, [say.Derived]).seconds
 
 
 def flat(value: Any) -> list[Any]:
@@ -66,6 +74,7 @@ def test_facts_of_a_right_answer_come_back_whole_and_prove_it(exercise_id: str) 
     exercise, cases, found = seen(exercise_id)
     came = expected.completed(through_the_wall(found).facts, exercise.contract, cases)
     np.testing.assert_equal(flat(came), flat(found))
+    came = expected.derived(came, through_the_wall_too(exercise, cases), cases)
     case = CaseFile(came, exercise, References(exercise))
     assert expected.unproven(case, cases, expected.COMPARED) == ""
 

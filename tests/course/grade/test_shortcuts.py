@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from minigrad.course.grade import pages, results
+from minigrad.course.grade import examiner, pages, results
 from minigrad.course.grade.suspicious_names import flags
 from tests.course.grade.attacks import RIGHT
 from tests.course.grade.conftest import Grade
@@ -307,10 +307,14 @@ class Square(mg.autograd.Function):
 """
 
 
-def test_whoever_walks_to_the_guard_is_looked_at_by_a_person(graded: Grade) -> None:
-    # In one process with the engine this cannot be kept from them; but it is seen.
+def test_whoever_walks_to_the_guard_gets_nothing_and_is_looked_at(
+    graded: Grade,
+) -> None:
+    # It can be turned off; but where the rule is judged there is nothing behind it.
     result = graded("gym.Square", WALKED)
-    assert set(result.flags) == {"GraphTask", "__closure__", "cell_contents", "engine"}
+    assert result.points == 0
+    doors = {"GraphTask", "__closure__", "cell_contents", "engine"}
+    assert set(result.flags) == {*doors, examiner.ASKED}
     assert "names GraphTask, __closure__" in pages.of_class([result])
     assert "__closure__" in results.table([result])
     assert "__closure__" not in pages.of_student("eve", [result])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import minigrad
+from minigrad.course.check.engines import MINIGRAD, engine_of
 from minigrad.course.check.facts import Array
 
 
@@ -31,9 +32,9 @@ def laid_out(
     if turned:
         leaf = leaf.transpose(0, 1).contiguous().transpose(0, 1)
     leaf.requires_grad_()
-    y = answer.apply(leaf)
-    used = y.transpose(0, 1) if turns else y
-    g = engine.arange(1.0, y.numel() + 1, dtype=y.dtype).reshape(used.shape) / 3
-    (slope,) = engine.autograd.grad((used * g).sum(), leaf)
+    y = (engine_of(answer) or MINIGRAD).apply(answer, leaf)
+    shape = y.transpose(0, 1).shape if turns else y.shape
+    g = engine.arange(1.0, y.numel() + 1, dtype=y.dtype).reshape(shape) / 3
+    (slope,) = engine.autograd.grad(y, leaf, g.transpose(0, 1) if turns else g)
     kind, other = (str(each.dtype).partition(".")[2] for each in (y, slope))
     return Laid(y.detach().numpy().copy(), slope.numpy().copy(), kind, other)

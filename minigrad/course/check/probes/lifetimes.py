@@ -12,6 +12,8 @@ from unittest import mock
 import numpy as np
 
 import minigrad
+from minigrad.autograd.graph import get_gradient_edge
+from minigrad.course.check.engines import MINIGRAD
 from minigrad.course.check.facts import Array
 from minigrad.course.check.lifetimes import watch
 from minigrad.lint.forward import items_of
@@ -38,25 +40,22 @@ def left_behind(function: Any, numbers: Array) -> Left:
 
 def alive_after(function: Any, numbers: Array, backward: bool) -> tuple[str, ...]:
     """The names of what is still there after ``del y``."""
-    y = applied(function, minigrad.tensor(numbers, requires_grad=True))
+    y = MINIGRAD.apply(function, minigrad.tensor(numbers, requires_grad=True))
     watched = watch(result=y, node=y.grad_fn)
     if backward:
-        y.sum().backward()
+        y.backward(MINIGRAD.expanded_ones(y))
     del y
     return tuple([name for name, is_alive in watched.alive().items() if is_alive])
-
-
-def applied(function: Any, *inputs: Any) -> Any:
-    """Its result by forward and ctx: an apply of its own would pass them by."""
-    return vars(minigrad.autograd.Function)["apply"].__func__(function, *inputs)
 
 
 def gradient_of_a_sum(function: Any, numbers: Array, others: Array) -> Array:
     """Where the result has no name, and there is another call before backward."""
     x = minigrad.tensor(numbers, requires_grad=True)
-    total = applied(function, x).sum()
-    other = applied(function, minigrad.tensor(others, requires_grad=True))
-    (slope,) = minigrad.autograd.grad(total, x, materialize_grads=True)
+    y = MINIGRAD.apply(function, x)
+    ones, edge = MINIGRAD.expanded_ones(y), get_gradient_edge(y)
+    del y
+    other = MINIGRAD.apply(function, minigrad.tensor(others, requires_grad=True))
+    (slope,) = minigrad.autograd.grad(edge, x, ones, materialize_grads=True)
     assert slope is not None  # zeros stand for a gradient that is missing
     del other
     found: Array = slope.numpy()
@@ -66,7 +65,8 @@ def gradient_of_a_sum(function: Any, numbers: Array, others: Array) -> Array:
 def kept_on_ctx(function: Any) -> tuple[tuple[str, str], ...]:
     """The attributes of ctx after a call that hold a tensor or array, and which."""
     with minigrad.teaching(False):
-        ctx = applied(function, minigrad.ones(2, requires_grad=True)).grad_fn
+        x = minigrad.ones(2, requires_grad=True)
+        ctx = MINIGRAD.apply(function, x).grad_fn
     kinds = (("tensor", minigrad.Tensor), ("array", np.ndarray))
     return tuple(
         [
