@@ -134,9 +134,13 @@ course.predict(
 # %% tags=["try"]
 mg.step(Product.apply, mg.tensor(3.0, requires_grad=True), mg.tensor(-1.0))
 
-# %% [markdown] tags=["explain", "slide"]
+# %% [markdown] tags=["explain"]
+# <details><summary>Answer</summary>
+#
 # Both numbers that `forward` gave to `ctx.save_for_backward`, in that order. Only one
 # of them has `requires_grad=True`, so only that one gets a place for a gradient.
+#
+# </details>
 
 # %% tags=["because"]
 course.because(

@@ -39,10 +39,13 @@ class MulConstant(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# *ctx* is short for **context**. `forward` computes, then `setup_context` gets a `ctx`
-# and can put things on it. But nothing here makes that object. Which class does it
-# belong to? The program prints it. (`teaching(False)` keeps advice back that
-# would give a later question away.)
+# *ctx* is short for **context**. Most Functions take it in `forward`, as `Product` did
+# in lesson 00. This one has a `setup_context`, which gets ctx instead, so `forward` is
+# an ordinary function of its inputs. (Lesson 09 says what that's good for. It also runs
+# without `@staticmethod`; more on that below.)
+#
+# But nothing here makes that object. Which class does it belong to? The program prints
+# it. (`teaching(False)` keeps advice back that would give a later question away.)
 
 # %% tags=["slide"]
 tensor = mg.ones((5, 1), requires_grad=True)
@@ -52,9 +55,6 @@ with mg.teaching(False):
 # %% [markdown] tags=["explain", "slide"]
 # It's a `MulConstantBackward`: a class you didn't write. It was created for you when
 # the `class` statement ran, as for every subclass of `Function`.
-
-# %% tags=["explain", "slide"]
-MulConstant._backward_cls
 
 # %% [markdown] tags=["slide"]
 # ## Which line makes ctx?
@@ -88,8 +88,8 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # `apply` makes ctx before it runs any of your code (press **e** in the player to see
-# the line). Why so early, if only `setup_context` uses it? Because most Functions take
-# ctx in `forward` itself, as the next one does, and `apply` does the same for both.
+# the line). Why so early, if only `setup_context` uses it? Because `forward` usually
+# takes it, and `apply` does the same for both.
 #
 # `backward` needs a way back from the result. So `apply` records every call in a
 # **graph**. A **node** of the graph is one call, and an **edge** leads from it to the
@@ -97,11 +97,11 @@ course.predict(
 #
 # | phase | what happens |
 # |---|---|
-# | collect inputs | does any argument require a gradient? |
+# | collect inputs | does any argument require a gradient, and which node made it? These are the edges |
 # | create ctx | a new `MulConstantBackward` |
 # | run forward | your code, not recorded: your `backward` is used for the whole call |
 # | wrap outputs | each result becomes a tensor that can have a history |
-# | wire edges | the call becomes a node of the graph, `grad_fn` of its result |
+# | wire edges | the result is linked to this call; from there the edges lead on |
 # | take what was saved | ctx stores the tensors you gave to `save_for_backward` |
 
 # %% [markdown] tags=["slide"]
@@ -129,11 +129,11 @@ class Double(mg.autograd.Function):
 
 def two_calls():
     seen.clear()
-    a, b = Double.apply(leaf), Double.apply(leaf)
+    a, b = Double.apply(pair), Double.apply(pair)
     return seen[0] is seen[1], seen[0] is a.grad_fn, seen[1] is b.grad_fn
 
 
-leaf = mg.tensor([1.0, 2.0], requires_grad=True)
+pair = mg.tensor([1.0, 2.0], requires_grad=True)
 
 # %% tags=["predict", "hide-input", "slide"]
 course.predict(
@@ -147,17 +147,29 @@ course.predict(
     ],
     then=two_calls,
     so=lambda ran: ", ".join(map(str, ran.value)),
-    why="Each call gets its own ctx, and that very object becomes the result's node.",
+    why="Each call gets its own ctx, and that's the `grad_fn` of its result.",
     at="ctx becomes the output's grad_fn",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# Each call gets its own ctx, and in the phase *wire edges* that very object becomes the
-# `grad_fn` of the result. So an attribute that you put on ctx stays in memory for as
-# long as the result does.
+# Each call gets its own ctx, and in the phase *wire edges* it becomes the `grad_fn` of
+# the result: **ctx is the node.** You can look into it there:
 
 # %% tags=["explain", "slide"]
 result.grad_fn, result.grad_fn.constant
+
+# %% [markdown] tags=["slide"]
+# ## How does ctx get back into backward?
+#
+# You don't call `Double.backward` yourself either: the **engine** does, the code that
+# carries out `a.sum().backward()`. It goes through the graph from node to node,
+# beginning at the result. (In which order: lesson 05.) And the node is the ctx of the
+# call, so it has the right one at hand, of however many calls:
+
+# %% tags=["explain", "slide"]
+a, b = Double.apply(pair), Double.apply(pair)
+a.sum().backward()
+print(seen[-1] is a.grad_fn)
 
 # %% tags=["because"]
 course.because(
@@ -165,44 +177,6 @@ course.because(
     "When does it matter whether two calls share a ctx or have one each? One sentence, "
     "for yourself; it isn't graded.",
 )
-
-# %% [markdown] tags=["slide"]
-# ## How does ctx get back into backward?
-#
-# You don't call `Double.backward` yourself either: `a.sum().backward()` does. `seen`
-# then has a third entry, the ctx that `backward` was given.
-
-
-# %% tags=["slide"]
-def there_and_back():
-    seen.clear()
-    a, _b = Double.apply(leaf), Double.apply(leaf)
-    a.sum().backward()
-    return seen
-
-
-# %% tags=["predict", "hide-input", "slide"]
-def which_one(ran):
-    third = ran.value[2]
-    if third is ran.value[0]:
-        return "the ctx of the first call"
-    return "the ctx of the second call" if third is ran.value[1] else "a new object"
-
-
-course.predict(
-    "01.back",
-    "a comes from the first call. What does Double.backward get as its ctx?",
-    ["a new object", "the ctx of the first call", "the ctx of the second call"],
-    then=there_and_back,
-    so=which_one,
-    why="The engine goes from node to node, and the node of `a` is that ctx.",
-    at="is called with the same ctx",
-)
-
-# %% [markdown] tags=["explain", "slide"]
-# The **engine**, the code that carries out `backward()`, goes through the graph from
-# node to node, beginning at the result. And **ctx is the node**, so it has the right
-# one at hand. (In which order it goes: lesson 05.)
 
 # %% [markdown] tags=["slide"]
 # ## What is grad_output?
@@ -272,10 +246,7 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # 2 both times, and no error. If you test a `backward` on its own, the upstream gradient
-# is 1 and the mistake doesn't show; inside a model it does. `Double` gets both right:
-
-# %% tags=["explain", "slide", "Q31"]
-gradients(Double)
+# is 1 and the mistake doesn't show; inside a model it does, where 10 is right.
 
 # %% [markdown]
 # Where does the first upstream gradient come from? If the result has one number, the
@@ -284,9 +255,9 @@ gradients(Double)
 # can be implicitly created only for scalar outputs*: a scalar is a single number.)
 
 # %% tags=["explain", "Q26"]
-leaf.grad = None  # forget what came from earlier cells
-Double.apply(leaf).backward(mg.tensor([100.0, 0.5]))
-leaf.grad
+pair.grad = None  # forget what came from earlier cells
+Double.apply(pair).backward(mg.tensor([100.0, 0.5]))
+pair.grad
 
 # %% [markdown]
 # ## Find the bug
@@ -457,7 +428,7 @@ print("Double.forward:", Double.forward(None, x).grad_fn.name())
 # [Five exercises](../exercises/01_where_ctx_comes_from/01_exercises.ipynb)
 # (01.5 is extra; after it come two calls that people ask about). In 01.4 you write a
 # Function of your own. Then [lesson 02](02_what_should_ctx_remember.ipynb). Your
-# progress so far:
+# progress, and what's next on your path:
 
 # %%
 course.progress("01")

@@ -100,8 +100,9 @@ course.predict(
 # **By saving you get an error**, and it ends with *is at version 1; expected version
 # 0*. Every tensor counts how often it was changed in place; that count is its
 # **version**, `_version`. `save_for_backward` stores the version with the tensor, and
-# when you read `ctx.saved_tensors`, the engine compares. To mend such a program, change
-# a copy (`factor.clone()`), or make the change after backward.
+# when you read `ctx.saved_tensors`, the engine compares. To mend such a program, mend
+# the line that makes the change: let it make a new tensor (`factor = factor + 1`), or
+# come after backward. (A copy in `forward` would cost its memory in every call.)
 
 # %% [markdown] tags=["slide"]
 # **Look.** Here are both again, recorded. Press **c** in the player: all of ctx is
@@ -120,8 +121,7 @@ factor._version, first.grad_fn.factor._version
 
 # %% [markdown] tags=["slide"]
 # Both say 1, because they're the same tensor. Only the saved row also remembers version
-# 0. That's the first reason to save tensors. The second: what's saved is released after
-# backward, while an attribute stays as long as ctx. Lesson 03 shows it.
+# 0. That's the first reason to save tensors. The second is memory: lesson 03.
 
 # %% tags=["because"]
 course.because(
@@ -204,9 +204,9 @@ class ExpFromInput(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# A thousand float64 numbers take 8,000 bytes. The name `z` disappears when the function
-# returns; the result stays, because the caller has it. The bars under the graph show
-# what ctx keeps. (`course.watch` notes whether `z` is still there; lesson 03 uses it.)
+# A thousand float64 numbers take 8,000 bytes. The function returns its result and
+# nothing else. The bars under the graph show what ctx keeps. (`course.watch` notes
+# whether `z` is still there; lesson 03 uses it.)
 
 
 # %% tags=["slide"]
@@ -226,7 +226,7 @@ course.predict(
     ["nothing", "z: 8,000 bytes", "the result: 8,000 bytes", "both: 16,000 bytes"],
     then=exp_of_double,
     so=lambda _: "z: 8,000 bytes" if watched[-1].alive()["z"] else "nothing",
-    why="The caller has the result and the graph has its leaf `x`, but only ctx has `z`.",
+    why="The caller has the result, and the name `z` is gone: only ctx has that tensor.",
     at="apply takes what was saved",
 )
 
@@ -253,7 +253,7 @@ node = (x * x).grad_fn
 #
 # `x * x` keeps its two factors; `sqrt` and `tanh` keep the result. `x + x` and `sum`
 # keep no tensor: their local derivatives are 1, whatever the numbers are. A shape is
-# all that `sum` has to know. (torch lists it, and a number for `x + x`.)
+# all that `sum` has to know; PyTorch lists that shape, `_saved_self_sym_sizes`.
 #
 # </details>
 
@@ -267,7 +267,7 @@ node = (x * x).grad_fn
 # <details><summary>What does saving give a tensor that an attribute doesn't?</summary>
 #
 # Its version is checked: a change in place before backward is an error, not a wrong
-# number. And its memory is released after backward.
+# number.
 #
 # </details>
 #
@@ -279,7 +279,8 @@ node = (x * x).grad_fn
 #
 # <details><summary>Your backward needs the result. What do you save?</summary>
 #
-# The very tensor that forward returns. It's alive anyway, so saving it costs nothing.
+# The very tensor that forward returns. As long as the caller keeps it, saving it costs
+# nothing.
 #
 # </details>
 
@@ -291,7 +292,8 @@ node = (x * x).grad_fn
 #
 # [Five exercises](../exercises/02_what_should_ctx_remember/02_exercises.ipynb)
 # (02.5 is extra); in 02.4 you find the silent 4 in a class and repair it. Then
-# [lesson 03](03_how_long_does_it_remember.ipynb). Your progress so far:
+# [lesson 03](03_how_long_does_it_remember.ipynb). Your progress, and what's next on your
+# path:
 
 # %%
 course.progress("02")

@@ -200,16 +200,17 @@ x.grad
 # %% tags=["because"]
 course.because(
     "03.because",
-    "Twice through saved tensors is an error, twice through an attribute gives 12. Which "
-    "would you want in a training loop, and why? One sentence; it isn't graded.",
+    "Without retain_graph, twice through saved tensors is an error, twice through an "
+    "attribute gives 12. Which would you want in a training loop, and why? One sentence; "
+    "it isn't graded.",
 )
 
 # %% [markdown] tags=["slide"]
 # ## The leak
 #
-# This Function keeps its *result* as an attribute. Python has a second way to free
-# objects: the garbage collector, which runs now and then. We switch it off for a moment
-# to see what happens without it.
+# This Function keeps its *result* as an attribute. Python also has a garbage collector,
+# which looks through all objects now and then. We switch it off for a moment, so that
+# it runs only when we say so.
 
 
 # %% tags=["slide"]
@@ -299,7 +300,8 @@ course.predict(
 #
 # [Five exercises](../exercises/03_how_long_does_it_remember/03_exercises.ipynb)
 # (03.4 is extra); in 03.3 you close a leak. Then
-# [lesson 04](04_who_needs_a_gradient.ipynb). Your progress so far:
+# [lesson 04](04_who_needs_a_gradient.ipynb). Your progress, and what's next on your
+# path:
 
 # %%
 course.progress("03")

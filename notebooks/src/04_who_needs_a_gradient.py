@@ -42,8 +42,7 @@ Scale.apply(mg.tensor(2.0, requires_grad=True), 3.0).backward()
 # *Expected 2, got 1.* `backward` returns one value for each argument that `apply` got,
 # in the same order. The engine can't guess which argument a gradient is for, so it
 # counts positions, and non-tensor arguments count too: return `None` for them. (The
-# first line replaces only the `backward`. An extra `None` at the end would be accepted,
-# an extra gradient refused.)
+# first line replaces only the `backward`.)
 
 # %% tags=["slide", "Q04"]
 Scale.backward = staticmethod(lambda ctx, grad_output: (grad_output * ctx.k, None))
@@ -56,7 +55,8 @@ x.grad
 #
 # A product has two gradients, but often only one of them is used: input data doesn't
 # need a gradient, and neither does a frozen weight. `ctx.needs_input_grad` has one flag
-# for each argument. This Function collects the flags it sees.
+# for each argument. This Function collects the flags it sees. (Why its gradients are
+# these two matrix products comes below.)
 
 # %% tags=["slide"]
 seen = []
@@ -158,14 +158,21 @@ class Frugal(mg.autograd.Function):
 
 
 # %% [markdown]
-# How do you remember which factor to transpose, and the order? A gradient has the shape
-# of its input. If the sizes of the product, here (2, 3) @ (3, 4), are all different,
-# exactly one product gives that shape: for `x` it's (2, 4) @ (4, 3). With square
-# matrices the wrong ones fit as well.
+# Why these two products? In row i of the result, number j has the term `x[i, k] *
+# w[k, j]`. So `x[i, k]` gets `g[i, j] * w[k, j]` from each j, where `g` is
+# `grad_output`, and these terms add up: that's row i of `g` times row k of `w`, so `g @
+# w.T`. For `w[k, j]` the terms come from all rows i: `x.T @ g`.
 
 # %% tags=["explain", "Q69"]
 g = mg.ones(2, 4)
 (g @ weight.T).shape, (data.T @ g).shape
+
+# %% [markdown]
+# The rule to remember: **return each gradient in the shape of its input.** If the
+# sizes, here (2, 3) @ (3, 4), are all different, only one product gives that shape;
+# with square matrices the wrong ones fit as well. A bias `b` that's added to every row
+# gets a term from each, so its gradient is the sum over the rows, `g.sum(0)` (lesson
+# 06).
 
 # %% [markdown] tags=["slide"]
 # Now `weight` is frozen too: `detach` returns the same numbers as a tensor without
@@ -295,7 +302,8 @@ total.requires_grad, total.grad_fn
 #
 # [Five exercises](../exercises/04_who_needs_a_gradient/04_exercises.ipynb)
 # (04.4 is extra); in 04.2 the check counts your matrix products. Then
-# [lesson 05](05_how_backward_finds_its_way.ipynb). Your progress so far:
+# [lesson 05](05_how_backward_finds_its_way.ipynb). Your progress, and what's next on
+# your path:
 
 # %%
 course.progress("04")

@@ -57,8 +57,7 @@ end.name(), end.variable is x, end.next_functions
 #
 # Call the `backward` of a node (its **rule**), pass on each gradient it returns, and do
 # the same wherever one arrives. `follow` does this. It lists the rules it calls, and
-# what arrives at the leaf. (`node.apply(g)` calls the rule of a Function that you
-# wrote; a built-in node is called as `node(g)`.)
+# what arrives at the leaf. (`node.apply(g)` calls the rule.)
 
 
 # %%
@@ -175,8 +174,8 @@ course.predict(
 # A rule multiplies what arrives by local derivatives (for arrays, it also sums), so
 # sending 2 and then 3 has the same effect as sending 5 once. That's why a node can
 # wait, add up, and run **once**. So before it calls the first rule, the engine counts
-# the edges of *this* backward that lead to each node: its **dependency count**. It goes
-# down with each gradient that arrives, even None. Watch the label below the box of `a`.
+# the edges of *this* backward that lead to each node: its **dependency count**. Each
+# value that a rule returns takes 1 off, even a None. Watch the label below `a`.
 
 # %% tags=["because", "hide-input"]
 course.because(
@@ -204,7 +203,7 @@ mg.live(fork, left=3.0, right=2.0)
 # <details><summary>Answer</summary>
 #
 # The addends are the two numbers you set. With 3 and -3 `x.grad` is 0, not None: two
-# gradients did arrive, and their sum is 0. None would mean that nothing arrived.
+# gradients did arrive, and their sum is 0. None would mean that no gradient arrived.
 #
 # </details>
 
@@ -244,15 +243,18 @@ names(y.grad_fn), x.grad
 # %% [markdown] tags=["slide"]
 # ## In which order do nodes run?
 #
+# Of several nodes that may run, the engine takes the one that was made last. But an
+# AccumulateGrad isn't a call: when does it run? We make a leaf `w`, and add it to the
+# diamond's `y`; `leaf w` is its AccumulateGrad.
+#
 # A **hook** is a function that you register and the engine calls. Hooks of a node are
-# called when its rule is done, so they can tell us the order. We add a leaf `w` to the
-# diamond's `y`, after everything else. `leaf w` below is the AccumulateGrad of `w`.
+# called when its rule is done, so they show the order.
 
 
 # %% tags=["slide"]
 def order_of_nodes():
-    order, w = [], mg.tensor(1.0, requires_grad=True)
-    _x, a, b, c, y = diamond()
+    order, (_x, a, b, c, y) = [], diamond()
+    w = mg.tensor(1.0, requires_grad=True)
     z = y + w
     nodes = {name: t.grad_fn for name, t in zip("abcyz", [a, b, c, y, z], strict=True)}
     nodes["leaf w"] = z.grad_fn.next_functions[1][0]
@@ -282,8 +284,8 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # A node is *ready* when its count is 0. After `z` two nodes are: the one of `y` and the
 # one of the leaf `w`. A leaf's AccumulateGrad goes before all others, so that its
-# gradient is added to `.grad` as soon as it's there. Of the other ready nodes, the one
-# that was made last goes first. The gradients don't depend on this order.
+# gradient is added to `.grad` as soon as it's there. Later `b` and `c` are both ready,
+# and `c` was made last. The gradients don't depend on this order.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
@@ -301,7 +303,7 @@ course.predict(
 # <details><summary>Where does the engine find the edges?</summary>
 #
 # In each node's `next_functions`: for each tensor argument the node that made it, and
-# the number of the output. `apply` wrote the list before forward ran.
+# the number of the output. `apply` collects them from the inputs, before forward runs.
 #
 # </details>
 #
@@ -320,7 +322,8 @@ course.predict(
 #
 # [Six exercises](../exercises/05_how_backward_finds_its_way/05_exercises.ipynb);
 # in 05.5 you write a backward of your own. Then
-# [lesson 06](06_shapes_that_stretched.ipynb). Your progress so far:
+# [lesson 06](06_shapes_that_stretched.ipynb). Your progress, and what's next on your
+# path:
 
 # %%
 course.progress("05")

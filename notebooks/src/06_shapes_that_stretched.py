@@ -96,10 +96,8 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # 111 = 1 + 10 + 100, the first column of `g`: three uses, three gradients, and they add
 # up, as at any join. Each term is an upstream gradient times a local derivative: 1 in
-# the three positions where `b[0]` was used, and 0 in the other nine. (The table of all
-# local derivatives of a call is its **Jacobian**: a row for each number of the result,
-# a column for each number of the input.) The 1s don't depend on `x` or `b`, so nothing
-# has to be saved: **an addition only needs shapes.**
+# the three positions where `b[0]` was used, and 0 in the other nine. The 1s don't
+# depend on `x` or `b`, so nothing has to be saved: **an addition only needs shapes.**
 
 # %% [markdown] tags=["slide"]
 # ## Which axes stretched?
@@ -124,7 +122,7 @@ c = mg.tensor([[5.0], [6.0], [7.0]], requires_grad=True)
 AddBias.apply(x, c).backward(g)
 
 # %% [markdown] tags=["explain", "slide"]
-# The numbers were right: 10, 100 and 1000, the sums of the rows. But `sum` removes the
+# The numbers were right: 10, 100 and 1000, one for each row. But `sum` removes the
 # axis, and shape (3,) isn't (3, 1). `keepdim=True` leaves an axis of length 1 where the
 # sum was taken. (The first line replaces only the `backward`.)
 
@@ -211,8 +209,9 @@ course.predict(
 # A shape to which (4,) could have been stretched is **summed** back, with no message
 # (except from teaching mode). Any other shape is **refused**: (3, 5), although it's
 # larger, and also (), because a single number doesn't say what the four should get. So
-# you can leave the summing to the engine, in a product as in an addition. But not every
-# library does it: JAX refuses all three.
+# a forgotten sum often comes right in the end. Still, **return each gradient in the
+# shape of its input**, as the exercises ask: a missing sum and a wrong one look alike,
+# and not every library repairs it. JAX refuses all three.
 
 # %% [markdown] tags=["slide"]
 # And a wrong gradient whose shape happens to be right? Now `x` is square, this backward
@@ -291,6 +290,14 @@ course.because(
     "become with a loss that's right? One sentence, for yourself; it isn't graded.",
 )
 
+# %% [markdown] tags=["explain"]
+# <details><summary>Answer</summary>
+#
+# -0.25 instead of -2: a loss that's right sends -2 / 8 to each row, and the mean of
+# eight times -0.25 is -0.25. The 1/n is there twice now.
+#
+# </details>
+
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
@@ -325,7 +332,8 @@ course.because(
 #
 # [Six exercises](../exercises/06_shapes_that_stretched/06_exercises.ipynb)
 # (06.4 and 06.6 are extra); in 06.5 a bias learns too fast, but the weight beside it
-# doesn't. Then [lesson 07](07_several_outputs.ipynb). Your progress so far:
+# doesn't. In the whole course, [lesson 07](07_several_outputs.ipynb) follows. Your
+# progress, and what's next on your path:
 
 # %%
 course.progress("06")

@@ -333,7 +333,8 @@ course.because(
 #
 # [Six exercises](../exercises/07_several_outputs/07_exercises.ipynb)
 # (07.3 and 07.5 are extra); in 07.6 a mean has a wrong gradient. Then
-# [lesson 08](08_changing_things_in_place.ipynb). Your progress so far:
+# [lesson 08](08_changing_things_in_place.ipynb). Your progress, and what's
+# next on your path:
 
 # %%
 course.progress("07")

@@ -372,7 +372,8 @@ course.because(
 # ## Now you
 #
 # [Six exercises](../exercises/08_changing_things_in_place/08_exercises.ipynb)
-# (08.5 and 08.6 are extra); in 08.3 you repair the silent 18. Your progress so far:
+# (08.5 and 08.6 are extra); in 08.3 you repair the silent 18. Your
+# progress, and what's next on your path:
 
 # %%
 course.progress("08")

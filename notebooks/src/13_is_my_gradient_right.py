@@ -219,10 +219,11 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# gradcheck asks whether the slopes are right at this point, for one call alone, and
-# they are. Each of these Functions goes wrong only together with something else: a
-# second call, a change in place, code that still needs the gradient it sent.
-# So test that, too. If all is well, the three functions below give 2, 2 and 1.
+# **True, True, True.** gradcheck asks whether the slopes are right at this point, and
+# they are. (It calls `OnClass` many times, but always at nearly the same x.) Each of
+# these Functions goes wrong only together with something else: a call at a different x,
+# a change in place, code that still needs the gradient it sent. So test that, too. If
+# all is well, the three functions below give 2, 2 and 1.
 
 
 # %% tags=["slide", "Q71"]
@@ -265,9 +266,9 @@ course.because(
 
 # %% [markdown]
 # **Try.** This backward clamps what arrives, "to be on the safe side". `jacobian` finds
-# nine slopes, of three results by three elements: for each result it sends back a 1 for
-# that one and 0 for the others. Are all nine right? And does gradcheck accept -3 times
-# this Function?
+# nine slopes, of three results by three elements (that table is the *Jacobian*): for
+# each result it sends back a 1 for that one and 0 for the others. Are all nine right?
+# And does gradcheck accept -3 times this Function?
 
 
 # %% tags=["try"]
@@ -289,11 +290,11 @@ right, mg.autograd.gradcheck(lambda x: -3 * Clamped.apply(x), x, raise_exception
 # numbers as well.
 
 # %% [markdown] tags=["slide"]
-# ## When does gradcheck fail although the rule is right?
+# ## What does a failure of gradcheck mean?
 #
-# At a corner. Here are four ways to write the larger of x and 0. At 0 each has its own
-# idea of a slope; the differences measure 0.5 for all four. **Predict** which of the
-# four pass, then run it: it shows gradient and verdict.
+# It doesn't have to be a wrong rule. Here are four ways to write the larger of x and 0.
+# At 0 each has its own idea of a slope; the differences measure 0.5 for all four.
+# **Predict** which of the four pass, then run it: it shows gradient and verdict.
 
 
 # %% tags=["predict", "slide", "Q16"]
@@ -308,11 +309,17 @@ x = mg.tensor(0.0, dtype=mg.float64, requires_grad=True)
 slopes = [mg.autograd.grad(f(x), x)[0].item() for f in ways]
 slopes, [mg.autograd.gradcheck(f, x, raise_exception=False) for f in ways]
 
+# %% [markdown] tags=["explain"]
+# <details><summary>Answer</summary>
+#
+# Only the one that says 0.5 passes, by luck. None of the four is wrong: at a corner any
+# value between 0 and 1 is allowed. Move the point and all of them pass.
+#
+# </details>
+
 # %% [markdown] tags=["explain", "slide"]
-# None of the four is wrong: at a corner any value between 0 and 1 is allowed. Only the
-# one that says 0.5 passes, by luck. Move the point and all of them pass. Now two
-# failures without a corner. First, an input whose two elements share one place in
-# memory: moving one moves both. Then a backward that's right only once.
+# Now two failures without a corner. First, an input whose two elements share one place
+# in memory: moving one moves both. Then a backward that's right only once.
 
 
 # %% tags=["raises-exception", "slide", "Q62"]
@@ -333,10 +340,11 @@ x = mg.tensor([0.5, -1.5], dtype=mg.float64, requires_grad=True)
 mg.autograd.gradcheck(Counts.apply, x)
 
 # %% [markdown] tags=["explain", "slide"]
-# *Not reentrant* means: the same question, asked twice, got two answers (at -1.5 first
-# 13.5, then 27), so this rule is wrong. A right rule also fails in float32, as its
-# steps are rounded, and if forward draws random numbers, as each call draws others. So
-# a failure isn't yet a wrong rule. And a True says little if
+# *Not reentrant* means: the same question, asked twice, got two answers. So this rule
+# is wrong. (At -1.5 the slope is 6.75. gradcheck asks for both elements in turn, twice,
+# so -1.5 is in the calls 2 and 4: 13.5, then 27.) A right rule also fails in float32,
+# as its steps are rounded, and if forward draws random numbers, as each call draws
+# others. So a failure isn't yet a wrong rule. And a True says little if
 #
 # * inputs are equal, so two exchanged gradients are equal, too,
 # * slopes are below 0.00001, the tolerance,
@@ -379,12 +387,19 @@ for number, program in enumerate(programs, 1):
         refused.append(number)
 refused
 
-# %% [markdown] tags=["explain", "slide"]
+# %% [markdown] tags=["explain"]
+# <details><summary>Answer</summary>
+#
 # The last two: what you put in yourself, by a hook or by hand, has to be float32.
-# What a backward returns, or what you send back, is cast without a word. So `x.grad` is
-# float32 for a float32 x. What's *saved* isn't cast: it has the dtype that it had in
-# forward. In mixed precision a part of the model computes in float16, and there a small
-# gradient becomes 0: the end of the exercises shows how, and what people do about it.
+# What a backward returns, or what you send back, is cast without a word.
+#
+# </details>
+
+# %% [markdown] tags=["explain", "slide"]
+# So `x.grad` is always float32 for a float32 x. What's *saved* isn't cast: it has the
+# dtype that it had in forward. In mixed precision a part of the model computes in
+# float16, and there a small gradient becomes 0: the end of the exercises shows how, and
+# what people do about it.
 
 # %% [markdown] tags=["slide"]
 # ## Where does nan come from?
@@ -460,7 +475,8 @@ x.grad.tolist()
 # When training goes wrong and you suspect a Function, ask these in their order, as each
 # relies on those before it. The first *no* tells you where to look.
 #
-# 1. **Is it in the graph?** The result's `grad_fn` has your Function's name.
+# 1. **Is it in the graph?** A node has your Function's name: the result's `grad_fn`, or
+#    one to which its `next_functions` lead.
 # 2. **Do shape and dtype fit?** Of each gradient, those of its input.
 # 3. **Does gradcheck pass,** for -3 times the Function, too? float64, all inputs
 #    different, away from corners.

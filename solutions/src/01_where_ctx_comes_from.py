@@ -50,38 +50,9 @@ hint("01.2")
 # %% [markdown]
 # ## 01.3 The method that stole ctx
 #
-# The class below runs, but two calls of it get mixed up. What is `self` in it? Decide
-# before you change anything. (About 8 minutes.)
-
-
-# %% tags=["predict", "hide-input"]
-def what_is_self():
-    found = []
-
-    class Scaled(mg.autograd.Function):
-        def forward(self, x, factor):
-            found.append(self)
-            return x * factor
-
-    y = Scaled.apply(mg.tensor(1.0, requires_grad=True), 2.0)
-    if found[0] is y.grad_fn:
-        return "the ctx of the call"
-    return "the class Scaled" if found[0] is Scaled else "an instance of Scaled"
-
-
-mg.course.predict(
-    "01.3.self",
-    "What is `self` in `Scaled.forward`?",
-    ["an instance of Scaled", "the class Scaled", "the ctx of the call"],
-    then=what_is_self,
-    so=lambda ran: ran.value,
-    why="Without `@staticmethod` it's still the first argument, and that is ctx.",
-    at="apply runs",
-)
-
-# %% [markdown]
-# Now repair the class: each call should keep its own factor, and the code should say
-# that the first argument is a ctx.
+# The class below runs, but two calls of it get mixed up. Repair it: each call should
+# keep its own factor, and the code should say that the first argument is a ctx. (About
+# 8 minutes.)
 
 
 # %% tags=["exercise"]

@@ -18,16 +18,13 @@ mg.teaching()
 # %% [markdown]
 # ## 04.1 True or False
 #
-# Five calls. Choose for each, then press *Commit*. (About 6 minutes.)
+# Four calls. Choose for each, then press *Commit*. (About 5 minutes.)
 
 # %% tags=["exercise"]
 exercise("04.1")
 
 # %% tags=["solution"]
-check(
-    "04.1",
-    ["(True, False)", "(True, False)", "(True, False)", "(True, True)", "(True, True)"],
-)
+check("04.1", ["(True, False)", "(True, False)", "(True, False)", "(True, True)"])
 
 # %% tags=["check"]
 check("04.1")
@@ -36,7 +33,8 @@ check("04.1")
 # ## 04.2 Linear, without needless work
 #
 # Write `Linear`: `x @ W.T + b`. Write the shapes on paper first. Then test a flag of
-# `ctx.needs_input_grad` before you compute each gradient. (About 18 minutes.)
+# `ctx.needs_input_grad` before you compute each gradient. `b` is added to every row, so
+# its gradient is a sum over the rows. (About 18 minutes.)
 
 
 # %% tags=["exercise"]
@@ -72,8 +70,8 @@ hint("04.2")
 # %% [markdown]
 # ## 04.3 The engine complains
 #
-# Three classes. Their forwards are right, but the engine refuses each backward. (About
-# 10 minutes.)
+# Three classes. Their forwards are right, but the engine refuses each backward. Repair
+# them: each gradient in the shape of its input. (About 10 minutes.)
 
 
 # %% tags=["exercise"]
@@ -216,7 +214,9 @@ hint("04.4")
 # ## 04.5 Frozen layer
 #
 # Freeze `w1` (delete its `requires_grad=True`), run the cell, and look which nodes
-# backward visits. Then unfreeze `w1` and freeze `w2`. Then answer. (About 10 minutes.)
+# backward visits. Then unfreeze `w1` and freeze `w2`. Then answer. (**AccumulateGrad**
+# is the node of a tensor that you made: it adds what arrives to its `.grad`. About 10
+# minutes.)
 
 # %% tags=["step"]
 # %%step

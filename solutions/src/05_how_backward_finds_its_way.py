@@ -330,10 +330,9 @@ mg.autograd.grad(y, x), seen, x.grad
 # The third: it's called after something was added to `x.grad`, and `grad` adds nothing
 # there.
 #
-# A hook can also tell on which *thread* backward runs. A breakpoint only stops on
-# threads that the debugger watches. Here everything runs on your cell's thread, and
-# every line of backward is Python, so a breakpoint in a rule stops. In PyTorch it does
-# so for tensors on the CPU; for tensors on a GPU, rules run on a thread of the engine.
+# Does a breakpoint in a rule stop? Here it does: backward runs on your cell's thread,
+# as a hook can show. In PyTorch that's so on the CPU; on a GPU, rules run on a thread
+# of the engine, which a debugger may not watch.
 
 # %% tags=["explain", "Q17"]
 threads = set()

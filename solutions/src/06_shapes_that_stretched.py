@@ -67,8 +67,9 @@ hint("06.2")
 # %% [markdown]
 # ## 06.3 Add, with shapes only
 #
-# `a + b`, where either one may stretch. Keep what backward needs, but no array. You can
-# call your `unbroadcast`. (About 10 minutes.)
+# `a + b`, where either one may stretch. Return each gradient in the shape of its input.
+# Keep what backward needs, but no array. You can call your `unbroadcast`. (About 10
+# minutes.)
 
 
 # %% tags=["exercise"]
@@ -147,7 +148,7 @@ class Sum(mg.autograd.Function):
 def adjoint_test(function, x, *more):
     x = x.requires_grad_()
     result = function.apply(x, *more)
-    y = mg.randn(*result.shape)
+    y = mg.randn(result.shape)
     (back,) = mg.autograd.grad(result, x, y)
     return (result * y).sum().item(), (x * back).sum().item()
 
@@ -297,10 +298,10 @@ exercise("06.6")
 check(
     "06.6",
     {
-        "a": "the sums over the rows",
+        "a": "`g.sum(0)`",
         "b": "an error",
         "c": "an error",
-        "d": "wrong numbers, and no word of it",
+        "d": "`g.sum(1)`, and no word of it",
         "e": "an error",
     },
 )

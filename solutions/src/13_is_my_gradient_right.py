@@ -33,10 +33,11 @@ check("13.1")
 # %% [markdown]
 # ## 13.2 Your own gradcheck
 #
-# `f` takes one tensor and returns one; x is float64 and requires grad. Send one random
-# upstream gradient g back, then measure how `(g * f(x)).sum()` changes when one element
-# of x moves by 1e-6 up and down. Return True if every slope is equal to what backward
-# found, up to `1e-5 + 1e-3 * abs(slope)`. Leave x as you found it. (About 12 minutes.)
+# `f` takes one tensor and returns one, which may be a single number, of shape (); x is
+# float64 and requires grad. Send one random upstream gradient g back, then measure how
+# `(g * f(x)).sum()` changes when one element of x moves by 1e-6 up and down. Return
+# True if every slope is equal to what backward found, up to `1e-5 + 1e-3 * abs(slope)`.
+# Leave x as you found it. (About 12 minutes.)
 
 
 # %% tags=["exercise"]

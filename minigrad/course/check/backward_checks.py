@@ -107,7 +107,8 @@ def crashed(case: CaseFile) -> Iterator[Finding]:
         if ids:
             yield Finding(ids, what, where, crashed=True)
         else:
-            yield from _by_the_numbers(case, crash, what, where)
+            told = f"for {fact.case.name}: {thrown(crash)}"
+            yield from _by_the_numbers(case, crash, what, where, told)
         return
 
 
@@ -132,9 +133,12 @@ def _by_its_text(case: CaseFile, trial: Trial, crash: Crash) -> tuple[str, ...]:
 
 
 def _by_the_numbers(
-    case: CaseFile, crash: Crash, what: str, where: str
+    case: CaseFile, crash: Crash, what: str, where: str, told: str
 ) -> Iterator[Finding]:
-    """What the gradients that did come back, or were refused, say about it."""
+    """What the gradients that did come back, or were refused, say about it.
+
+    They may be those of another case, so the exception is ``told`` with its own.
+    """
     found = list(gradient_checks.gradient_values(case))
     named = [f for f in found if f.ids]
     if not crash.inside:
@@ -143,7 +147,7 @@ def _by_the_numbers(
             return
     about_shapes = any(kind in SHAPES for kind in crash.kinds)
     if named:
-        yield replace(named[0], what=f"{named[0].what}. {what}", crashed=True)
+        yield replace(named[0], what=f"{named[0].what}. And {told}", crashed=True)
         return
     ids: tuple[str, ...] = UNNAMED
     if (about_shapes or "IndexError" in crash.kinds) and case.permuted:

@@ -36,18 +36,18 @@ class SumAlong(minigrad.autograd.Function):
 
 
 class Relu(minigrad.autograd.Function):
-    """x where it is above 0, and 0 elsewhere, from a mask."""
+    """x where it is above 0, and 0 elsewhere, from its result."""
 
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
-        mask = x > 0
-        ctx.save_for_backward(mask)
-        return x * mask
+        result = x * (x > 0)
+        ctx.save_for_backward(result)
+        return result
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        (mask,) = ctx.saved_tensors
-        return grad * mask
+        (result,) = ctx.saved_tensors
+        return grad * (result > 0)
 
 
 def truth() -> dict[str, str]:
@@ -65,7 +65,7 @@ def truth() -> dict[str, str]:
         "c": shelf(along, x),
         "d": shelf(along, x.shape),
         "e": shelf(along, 1),
-        "f": shelf(relu, x > 0),
+        "f": shelf(relu, relu),
         "g": shelf(relu, 0.1),
     }
 

@@ -41,12 +41,12 @@ def truth() -> dict[str, str]:
     """What happens to each."""
     with minigrad.teaching(False):
         return {
-            "a": outcome(lambda g: g, {"[12 15 18 21]": "the sums over the rows"}),
+            "a": outcome(lambda g: g, {"[12 15 18 21]": "`g.sum(0)`"}),
             "b": outcome(lambda g: g.sum(), {}),
             "c": outcome(lambda g: g.sum(1), {}),
             "d": outcome(
                 lambda g: g.sum(1),
-                {"[ 3 12 21]": "wrong numbers, and no word of it"},
+                {"[ 3 12 21]": "`g.sum(1)`, and no word of it"},
                 columns=3,
             ),
             "e": of_a_sum(),

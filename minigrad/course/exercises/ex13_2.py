@@ -41,8 +41,10 @@ def faults(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
         said = {"rule": rule.does, "x": x}
         if found.said is None:
             yield say("nothing", **said)
-        elif moved_for_good(found, x):
-            yield say("not_undone", left=found.left, **said)
+        elif (moved := moved_for_good(found, x)) is not None:
+            at, by = moved
+            number = x.ravel()[at]
+            yield say("not_undone", at=at, number=number, by=f"{by:.1g}", **said)
         elif found.said is not rule.right:
             name = "refuses" if rule.right else "accepts"
             yield say(f"{name}{why(found, x, rule.right)}", **said)
@@ -65,16 +67,20 @@ def why(found: Judged, x: Array, is_right: bool) -> str:
     return ""
 
 
-def moved_for_good(found: Judged, x: Array) -> bool:
-    """Whether an element was still moved when the next one's turn came, or at the end.
+def moved_for_good(found: Judged, x: Array) -> tuple[int, float] | None:
+    """The element still moved when another one's turn came, or at the end; how far.
 
     A check that moves all at once, along a direction, never moves one alone.
     """
-    if np.abs(found.left - x.ravel()).max() > MOVED:
-        return True
-    moves = np.abs(found.asked.reshape(len(found.asked), -1) - x.ravel()) > MOVED
-    counts = {int(count) for count in moves.sum(1)}
-    return x.size > 2 and 1 in counts and max(counts) > 1
+    moves = found.asked.reshape(len(found.asked), -1) - x.ravel()
+    counts = [int(count) for count in (np.abs(moves) > MOVED).sum(1)]
+    left = found.left - x.ravel()
+    if np.abs(left).max() <= MOVED:
+        if x.size <= 2 or 1 not in counts or max(counts) < 2:
+            return None
+        left = moves[next(i for i, count in enumerate(counts) if count > 1)]
+    at = int(np.flatnonzero(np.abs(left) > MOVED)[0])
+    return at, float(left[at])
 
 
 def drawn(random: np.random.Generator, is_matrix: bool) -> Array:

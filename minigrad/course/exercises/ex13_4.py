@@ -79,7 +79,17 @@ def look_at_gap(gap: Any, random: np.random.Generator) -> Iterator[Finding]:
         return
     names = {(-1, 1): "gap.both", (1, 1): "gap.target", (-1, -1): "gap.made"}
     name = names.get((signs[0], signs[1]), "gap.other")
-    yield say(name, made=found[0], wanted=found[1], right=right)
+    times = float((found[0] / right).flat[0])
+    opposite = np.allclose(found[1], -found[0])
+    if name == "gap.other" and opposite and times > 0 and is_times(found[0], right):
+        name = "gap.factor"
+    said = {"made": found[0], "wanted": found[1], "times": times}
+    yield say(name, right=right, **said)
+
+
+def is_times(found: Array, right: Array) -> bool:
+    """Whether one is a number times the other."""
+    return np.allclose(found * right.flat[0], right * found.flat[0])
 
 
 def sign_of(found: Array, right: Array) -> int:

@@ -71,6 +71,8 @@ def look_at_residual(residual: Any, x: Array) -> Iterator[Finding]:
         yield say("residual.dead", **said)
     elif not np.allclose(found.slope, 1 + np.cos(x)):
         yield say("residual.slope", **said)
+    elif "SineBackward" not in found.nodes:
+        yield say("residual.without", nodes=", ".join(found.nodes), **said)
 
 
 def look_at_card(found_by: Any) -> Iterator[Finding]:

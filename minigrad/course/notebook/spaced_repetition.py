@@ -14,7 +14,7 @@ from typing import Any
 from minigrad import _workspace, errors
 from minigrad.course.check import CRASHED, SOLVED, WRONG, Outcome, Question, Verdict
 from minigrad.course.exercises import flat
-from minigrad.course.notebook import journal
+from minigrad.course.notebook import journal, paths
 from minigrad.course.notebook.widgets import Sheet
 from minigrad.views import forms
 
@@ -61,7 +61,9 @@ def card_of(table: dict[str, Any]) -> Card:
 
 
 def chosen(before: str, number: int) -> list[Card]:
-    """Cards of the lessons before ``before``: those most missed first.
+    """Cards of the lessons before ``before`` on the chosen path, most missed first.
+
+    Of all lessons before it, where none of them is on the path.
 
     A miss is a wrong answer to the card itself, or a check of its exercise that was
     not passed at once; a right answer to the card takes one miss back.
@@ -77,7 +79,9 @@ def chosen(before: str, number: int) -> list[Card]:
             if entry.get("state") in (WRONG, CRASHED) or entry.get("missed")
         ]
     )
-    pool = [card for card in cards() if card.lesson < before]
+    earlier = [card for card in cards() if card.lesson < before]
+    path = paths.chosen()
+    pool = [card for card in earlier if path.leads_to(card.after)] or earlier
     # The order of equals changes from day to day, and stays within one.
     random.Random(journal.now()[:10]).shuffle(pool)
     pool.sort(key=lambda c: -(misses[c.question.id] + wrong[c.after]))

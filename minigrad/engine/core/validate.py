@@ -239,8 +239,7 @@ def wrong_shape(
         f"{node.operation_name()}.backward",
         f"Function {node.name()} returned an invalid gradient at index {place} - got "
         f"{list(got)} but expected shape compatible with {list(wanted)}",
-        f"return a gradient of shape {wanted} for argument {slot + 1}; only a "
-        "gradient that is larger by broadcasting is summed down",
+        f"return a gradient of shape {wanted} for argument {slot + 1}",
         "06",
     )
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from minigrad import _workspace, course
-from minigrad.course.check import SOLVED
+from minigrad.course.check import SOLVED, WRONG
 from minigrad.course.exercises import catalogue
-from minigrad.course.notebook import journal, paths
+from minigrad.course.notebook import journal, paths, spaced_repetition
 from minigrad.errors import ArgumentValueError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -74,6 +74,19 @@ def test_next_follows_the_path_and_then_the_rest() -> None:
     assert said.startswith("Your path is done: Transforms. Next: 00.1 ")
     solve(*paths.WAYS[0].lessons)
     assert repr(course.home()).startswith("Every exercise of the lessons is solved.")
+
+
+def test_recall_asks_only_what_is_on_the_path_that_was_chosen() -> None:
+    def asked_about(before: str) -> set[str]:
+        return {card.lesson for card in spaced_repetition.chosen(before, 999)}
+
+    assert asked_about("13") == {f"{number:02d}" for number in range(13)}
+    course.home("Teach me autograd")
+    assert asked_about("13") == {"00", "01", "02", "03", "04", "05", "06"}
+    journal.note(journal.CHECKED, "12.1", state=WRONG)
+    assert "12" not in asked_about("14")
+    course.home("Transforms")
+    assert asked_about("01") == {"00"}
 
 
 def test_choice_is_kept_in_the_journal_which_only_grows(workspace: Path) -> None:

@@ -130,7 +130,7 @@ def test_recall_before_the_first_lesson_is_refused() -> None:
 def test_recall_judges_and_keeps_each_answer() -> None:
     sheet = course.cards(["00.r1", "01.r1"])
     form = sheet._form()
-    answers = {"00.r1": "the left one", "01.r1": "once for each call of apply"}
+    answers = {"00.r1": "both", "01.r1": "once for each call of apply"}
     form._handle_custom_msg({"answer": answers}, [])
     assert "1 of 2 remembered" in form.outcome
     assert ": answered" in form.outcome

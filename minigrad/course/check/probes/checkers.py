@@ -28,10 +28,11 @@ class Judged:
 
 @dataclass(frozen=True)
 class Sloped:
-    """The value of a function, and its gradient; None where none arrives."""
+    """The value of a function, its gradient, None where none arrives, and its nodes."""
 
     value: Array
     slope: Array | None
+    nodes: tuple[str, ...]
 
 
 def judged(answer: Callable[..., Any], function: Any, numbers: Array) -> Judged:
@@ -62,4 +63,12 @@ def sloped(answer: Callable[..., Any], numbers: Array) -> Sloped:
     y = answer(x)
     if y.requires_grad:
         y.sum().backward()
-    return Sloped(y.detach().numpy(), None if x.grad is None else x.grad.numpy())
+    nodes = [y.grad_fn] if y.grad_fn else []
+    for node in nodes:
+        edges = [receiver for receiver, _ in node.next_functions if receiver]
+        nodes += [receiver for receiver in edges if receiver not in nodes]
+    return Sloped(
+        y.detach().numpy(),
+        None if x.grad is None else x.grad.numpy(),
+        tuple([node.name().rpartition("::")[2] for node in nodes]),
+    )
