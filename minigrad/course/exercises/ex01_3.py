@@ -29,6 +29,17 @@ def look_at(answer: Any, random: np.random.Generator) -> list[Finding]:
     return found
 
 
+def remarks_on(answer: Any) -> list[Finding]:
+    """A ctx that still has the name of something else."""
+    named = [
+        name
+        for name in ("forward", "backward")
+        if "self" in inspect.signature(getattr(answer, name)).parameters
+    ]
+    methods = " and ".join(named)
+    return [say("named", methods=methods, answer=answer.__name__)] if named else []
+
+
 def two_calls(answer: Any, random: np.random.Generator) -> list[Finding]:
     """Each call has to use its own factor, whichever runs backward first."""
     one, two = (float(n) for n in random.permutation([2, 3, 5, 7])[:2])
