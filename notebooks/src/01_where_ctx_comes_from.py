@@ -45,7 +45,7 @@ class MulConstant(mg.autograd.Function):
 # without `@staticmethod`; more on that below.
 #
 # But nothing here makes that object. Which class does it belong to? The program prints
-# it. (`teaching(False)` keeps advice back that would give a later question away.)
+# it. (`mg.teaching()` turns on advice about your code; here it would say too much.)
 
 # %% tags=["slide"]
 tensor = mg.ones((5, 1), requires_grad=True)
@@ -89,7 +89,7 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # `apply` makes ctx before it runs any of your code (press **e** in the player to see
 # the line). Why so early, if only `setup_context` uses it? Because `forward` usually
-# takes it, and `apply` does the same for both.
+# takes it, and `apply` does the same for both, even if no input requires a gradient.
 #
 # `backward` needs a way back from the result. So `apply` records every call in a
 # **graph**. A **node** of the graph is one call, and an **edge** leads from it to the
@@ -420,13 +420,14 @@ print("Double.forward:", Double.forward(None, x).grad_fn.name())
 # %% [markdown]
 # In PyTorch this is the same. To run it there, put `import torch as mg` in the first
 # cell and leave out what torch doesn't have: `%%step`, `course`, `teaching`, and in
-# later lessons `mg.live`. Only the module name in the printed class begins with
+# later lessons `mg.live`. (Unindent after `with mg.teaching(False):`.) Only the
+# module name in the printed class begins with
 # `torch`.
 #
 # ## Now you
 #
 # [Five exercises](../exercises/01_where_ctx_comes_from/01_exercises.ipynb)
-# (01.5 is extra; after it come two calls that people ask about). In 01.4 you write a
+# (01.5 is extra). In 01.4 you write a
 # Function of your own. Then [lesson 02](02_what_should_ctx_remember.ipynb). Your
 # progress, and what's next on your path:
 

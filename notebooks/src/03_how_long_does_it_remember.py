@@ -81,7 +81,7 @@ course.predict(
             "when the whole backward is over": "backward is finished",
         }
     ),
-    why="Each node releases what it saved right after its own backward.",
+    why="The engine releases what a node has saved, right after that node's backward.",
     at="SquareBackward is done",
     memory=True,
 )
@@ -89,8 +89,8 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # Right after its own backward. The bars under the graph end one after the other, from
 # the last call to the first, so backward frees memory while it runs. The nodes are
-# still there, but they're empty. (In a `no_grad` block nothing is recorded, so nothing
-# is kept in the first place.)
+# still there, but they're empty. (If you need no backward, put the call in a `no_grad`
+# block, which records no graph: then nothing is kept in the first place.)
 
 # %% [markdown] tags=["slide"]
 # ## How long does an attribute stay?
@@ -166,7 +166,7 @@ y.backward(retain_graph=True)
 
 # %% [markdown] tags=["explain", "slide"]
 # Too late: the first backward has already released what the second one needs. So
-# `retain_graph=True` belongs in the *first* call. No node releases anything then, and
+# `retain_graph=True` belongs in the *first* call. The engine releases nothing then, and
 # the memory stays in use until a backward without it, or until the graph is gone.
 
 # %% tags=["slide", "Q25", "Q68"]

@@ -124,10 +124,12 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# `add_` in forward made the version 1. `apply` counts a marked tensor once more,
-# because forward may have written in a way that isn't counted, such as through NumPy:
-# 2. Above all, the `grad_fn` of `h` is the new node now, with an edge to the product's
-# node. So `h` has a path to both leaves:
+# `add_` in forward made the version 1, and the mark made it 2. Why count twice? Forward
+# might have written through a NumPy array, and that isn't counted. So `apply` adds one
+# for each marked tensor, to be sure.
+#
+# Above all, the `grad_fn` of `h` is the new node now, with an edge to the product's node.
+# So `h` has a path to both leaves:
 
 # %% tags=["explain", "slide"]
 x = mg.tensor(3.0, requires_grad=True)
@@ -171,8 +173,21 @@ x.add_(1)
 
 # %% [markdown] tags=["explain", "slide"]
 # After a recorded change, `x` would be a result, and the leaf whose gradient you want
-# would be gone, with its value. (`Add_.apply(x, b)` is refused, too.) What do you
-# *mean* by the change?
+# would be gone, with its value. `Add_.apply` refuses a leaf, too. Here's a weight after
+# that error:
+
+# %% tags=["explain", "slide"]
+weight = mg.tensor(3.0, requires_grad=True)
+try:
+    Add_.apply(weight, b)
+except RuntimeError:
+    print(weight)
+
+# %% [markdown] tags=["explain", "slide"]
+# 7, not 3: `apply` sees the mark only when forward is over, and forward has written by
+# then. PyTorch does the same. If you catch this error, your weight is ruined.
+#
+# What do you *mean* by a change of a leaf?
 #
 # | you mean | write |
 # |---|---|
@@ -190,10 +205,10 @@ with mg.no_grad():
 (h.is_leaf, h._version), (x.is_leaf, x._version)
 
 # %% [markdown] tags=["slide"]
-# ## Marked, saved, returned: safe?
+# ## Squaring in place
 #
-# This Function does everything we've asked for: it saves its input, marks what it
-# changes, and returns that tensor. Is it safe now?
+# This Function does everything we've asked for: it saves its input for backward, marks
+# what it changes, and returns that very tensor.
 
 
 # %% tags=["slide"]
@@ -232,9 +247,7 @@ course.predict(
 # **18**: backward read 9 where it needed 3. The engine notes the version when *apply
 # ends*, in the phase *take what was saved*, not where you call `save_for_backward`. By
 # then the change had been made and counted, so backward compares 2 with 2 and finds no
-# difference. (Teaching mode says 0 and 1: it looks when `forward` ends, before the mark
-# is counted.) An earlier node that saved `x` would notice. You repair this class in
-# 08.3.
+# difference. An earlier node that saved `x` would notice. You repair this class in 08.3.
 
 # %% [markdown]
 # **Try.** The same program, with an input you can change. Press **c** and follow the
@@ -257,7 +270,7 @@ mg.live(slope, x=mg.tensor(3.0, requires_grad=True))
 #
 # `forward` saves the tensor while it holds 3. At the end of `apply` the same tensor
 # holds 9, at version 2. The gradient is right where the square of x equals x: at 0 and
-# 1.
+# 1. (The warning of teaching mode says version 1: it's given before the mark is counted.)
 #
 # </details>
 

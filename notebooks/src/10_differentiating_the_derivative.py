@@ -58,28 +58,6 @@ slope.backward()
 # a gradient.) So the slope is 2x as a graph, not just the number 6, and its own
 # backward gives 2. `SquareBackward` isn't called again.
 
-# %% [markdown]
-# **Try.** Here you can change x; the player runs the program again each time. Say
-# first: will the slope change with x? And x.grad in the end?
-
-
-# %% tags=["try"]
-def twice(x):
-    y = Square.apply(x)
-    (slope,) = mg.autograd.grad(y, x, create_graph=True)
-    slope.backward()
-
-
-mg.live(twice, x=mg.tensor(3.0, requires_grad=True))
-
-# %% [markdown] tags=["explain"]
-# <details><summary>Answer</summary>
-#
-# The slope changes, it's twice x. x.grad stays 2: the second derivative of x² is 2
-# everywhere.
-#
-# </details>
-
 # %% [markdown] tags=["slide"]
 # `mg.is_grad_enabled()` says whether operations are being recorded (PyTorch calls this
 # the grad mode). This Square notes the mode inside its backward, and is asked for its
@@ -183,30 +161,39 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# u_slope, the slope of u * Cube(u), is Cube(u) plus u times Cube's slope: 8 + 24.
+# u_slope, the slope of u * Cube(u), is Cube(u) plus u times Cube's slope: 8 + 24. Its
+# graph has two branches:
 #
-# * 8 is what forward returned. Its edge leads to Cube's node, so back into the first
-#   graph (that's why `create_graph` retains). Cube.backward runs again and gives **12**.
-#   The mark allows it: running twice isn't being differentiated.
-# * 24 is what the marked backward returned. Inside it the mark switches recording off,
-#   so 24 has no history. The mark makes it a leaf that requires grad, just to record a
-#   node on it: `Error`, which raises when it runs. Its edge leads to that leaf, not to u.
+# ```
+# u_slope = 8 + 24
+#           |    |
+#           |    +-- Error -------- a new leaf, made by the mark
+#           |
+#           +------- CubeBackward -- u
+# ```
 #
-# In lesson 05, `backward()` followed every edge. `grad` is asked for u alone, so it only
-# follows those on a way to u. `Error` never runs, and 24's share, 36, is missing.
+# * **8** is what forward returned, so its branch leads into the first graph (that's why
+#   `create_graph` retains). Cube.backward runs again and gives **12**. The mark allows
+#   that: running twice isn't being differentiated.
+# * **24** is what the marked backward returned. The mark switches recording off inside,
+#   so 24 has no path to u. In its place the mark puts a node, `Error`, which raises
+#   when it runs.
+#
+# `grad` is asked for u alone, so it only runs nodes on a path to u. `Error` isn't on
+# one, so it never runs, and 24's share, 36, is missing.
 
 # %% [markdown]
-# **Try.** `u_slope.backward()` isn't asked for u alone, but for every leaf. What will it
-# do here? Decide, then run this.
+# **Try.** `u_slope.backward()` isn't asked for u alone: it runs every node of the graph,
+# down to every leaf. What will it do here? Decide, then run this.
 
 # %% tags=["try", "raises-exception"]
 u_slope.backward(retain_graph=True)
 
 # %% [markdown] tags=["explain", "slide"]
-# It runs into `Error`, which raises. But the mark is wrapped round backward, so it sees
-# the gradient that *arrives*, not what backward takes out of ctx. It makes `Error` only
-# if that gradient requires grad. Above it did: u arrived. Below, the cube is added to
-# x², so a plain 1 arrives. The right second derivative is 6x + 2, which is 14.
+# It runs into `Error`, which raises. But there isn't always an `Error`: the mark puts one
+# only where `grad_output` requires grad. (What backward takes out of ctx, it can't see.)
+# Above, `grad_output` was u. Below, the cube is added to x², so it's a plain 1. The right
+# second derivative is 6x + 2, which is 14.
 
 # %% tags=["explain", "slide"]
 x = mg.tensor(2.0, requires_grad=True)
@@ -217,8 +204,9 @@ x.grad
 
 # %% [markdown] tags=["explain", "slide"]
 # 2, and not even `backward()` raises. So an error from the mark is reliable: there is a
-# marked backward on the way. Silence isn't. To be sure, let `gradgradcheck` compare
-# second derivatives with small differences (lesson 13).
+# marked backward on the way. Silence isn't. To be sure you have to measure: move an input
+# a little, and see how much the result changes. `gradcheck` compares your backward with
+# such measured slopes, and `gradgradcheck` does the same for second derivatives.
 
 # %% [markdown] tags=["slide"]
 # ## Why can't I call numpy() in backward?
@@ -350,17 +338,13 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # w = x * z changes with x, but only forward knew. Inputs and outputs have a place in
-# the graph; a value from the middle of forward has none. Teaching mode warned you of it.
-# `gradcheck` compares first derivatives only, and passes. `gradgradcheck` doesn't.
+# the graph; a value from the middle of forward has none. PyTorch can't tell you: to the
+# engine w is a saved tensor like any other. `gradcheck` compares first derivatives only,
+# and passes. Below it, `gradgradcheck` doesn't. (Here, teaching mode warns, too.)
 
 # %% tags=["explain", "slide", "Q22"]
 checks = (mg.autograd.gradcheck, mg.autograd.gradgradcheck)
 [check(Func.apply, (a, b, 4), raise_exception=False) for check in checks]
-
-# %% [markdown] tags=["explain", "slide"]
-# Three repairs are right. Compute w again in backward, from x. Or return it as an
-# output (lesson 09). Or say that there's no second derivative: the line left out above
-# is `@once_differentiable`, so PyTorch's Func may save what it likes.
 
 # %% [markdown]
 # **Try.** This one computes w in backward, and saves only what it needs for that. What
@@ -385,7 +369,13 @@ class Recomputes(mg.autograd.Function):
 both_orders(*slopes_of(Recomputes))
 
 # %% [markdown] tags=["explain"]
-# 5 and 5. Under `create_graph` the line that makes w is recorded, with its edge to x.
+# 5 and 5. Under `create_graph` the line that makes w is recorded, with its edge to x. Two
+# other repairs are right: return w as one more output, which gives it a place in the
+# graph, or refuse. That's the line left out above, `@once_differentiable`, so PyTorch's
+# Func may save what it likes.
+#
+# That was the first half: how a second derivative goes wrong. Take a break here, if you
+# like. The rest is about right ones, and what they're good for.
 
 # %% [markdown] tags=["slide"]
 # ## Why is it None, zero, or an error?
@@ -442,8 +432,7 @@ slopes[:3], product[:3]
 
 # %% [markdown] tags=["explain", "slide"]
 # Each slope is 4 * sum(x²) * x, which is 4000 here. This v is 1 in one place, so the
-# product is one row of the Hessian: how fast the first slope changes with each x. (A
-# column has the same numbers, since the order doesn't matter.)
+# product is one row of the Hessian: how fast the first slope changes with each x.
 
 # %% [markdown] tags=["slide"]
 # ## How do I train on a slope?
@@ -483,42 +472,6 @@ course.predict(
 # it through relu, whose second derivative is 0. Without `create_graph` the slopes are
 # constants: add such a penalty to your usual loss, and it trains without an error, as if
 # the penalty weren't there. In 10.6 you write the step.
-
-# %% [markdown] tags=["slide"]
-# ## Several calls of forward: which backward runs first?
-#
-# Each call has its own node. `Named` writes down whose backward runs, for three calls,
-# one inside the other. **Predict** the names in the first pass, and those that the
-# second pass adds.
-
-
-# %% tags=["slide"]
-class Named(Square):
-    @staticmethod
-    def forward(ctx, x, name):
-        ctx.name = name
-        return Square.forward(ctx, x)
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        ran.append(ctx.name)
-        return Square.backward(ctx, grad_output), None
-
-
-# %% tags=["predict", "slide", "Q90"]
-ran = []
-x = mg.tensor(1.5, requires_grad=True)
-y = Named.apply(Named.apply(Named.apply(x, "first"), "second"), "third")
-(slope,) = mg.autograd.grad(y, x, create_graph=True)
-first_pass = list(ran)
-mg.autograd.grad(slope, x)
-first_pass, ran[3:]
-
-# %% [markdown] tags=["explain", "slide"]
-# Third, second, first: in a chain, each node needs the gradient from the one before. In
-# the second pass, graph 2 leads into the first graph wherever a call saved what another
-# returned. Third saved second's result, and second saved first's, so these two run
-# again. Nothing saved third's result, so no edge leads to its node.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember

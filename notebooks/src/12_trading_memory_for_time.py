@@ -6,7 +6,7 @@
 # You will
 # * put two functions of your own between ctx and what it saves,
 # * run a part of forward again instead of saving it, and measure what that's worth,
-# * find out in which order hooks run, and how often.
+# * find out how often hooks run, and in which grad mode.
 
 # %%
 import minigrad as mg
@@ -55,8 +55,36 @@ sine(mg.tensor([0.1, 2.0], requires_grad=True))
 # %% [markdown] tags=["explain", "slide"]
 # What `pack` returned is in the box, 4 bytes instead of 8, and the first number isn't
 # quite 0.1 any more. `unpack` runs in backward, long after the block: the pair of
-# functions belongs to each value that was saved inside. Recording is off in both: what
-# they compute gets no graph.
+# functions belongs to each value that was saved inside.
+#
+# Are operations in these two functions recorded? In `pack`, never. In `unpack`, that
+# depends on who reads the value. Three readers: an ordinary backward, one under
+# `create_graph` (lesson 10), and you, by hand.
+
+
+# %% tags=["explain", "slide"]
+def mode_in_unpack(read):
+    modes = []
+
+    def noting_mode(packed):
+        modes.append(mg.is_grad_enabled())
+        return to_single(packed)
+
+    x = mg.tensor(1.0, requires_grad=True)
+    with mg.autograd.graph.saved_tensors_hooks(to_half, noting_mode):
+        y = x.sin()
+    read(y, x)
+    return modes
+
+
+by_backward = mode_in_unpack(lambda y, x: mg.autograd.grad(y, x))
+by_create_graph = mode_in_unpack(lambda y, x: mg.autograd.grad(y, x, create_graph=True))
+by_hand = mode_in_unpack(lambda y, x: y.grad_fn._saved_self)
+by_backward, by_create_graph, by_hand
+
+# %% [markdown] tags=["explain", "slide"]
+# Off, on, on: `unpack` runs in the reader's grad mode. So an `unpack` that should never
+# be recorded needs a `no_grad` of its own.
 
 # %% [markdown]
 # **Try.** You can type other numbers for `x`. Which of these three survives `to_half`?
@@ -130,12 +158,12 @@ class Gate(mg.autograd.Function):
         ctx.save_for_backward(x)
         ctx.mask = x > 0
         ctx.scale = scale
-        return x * ctx.mask * scale
+        return x * x * ctx.mask * scale
 
     @staticmethod
     def backward(ctx, grad_output):
         (x,) = ctx.saved_tensors
-        return grad_output * (x > 0) * ctx.scale, None
+        return grad_output * 2 * x * ctx.mask * ctx.scale, None
 
 
 # %% tags=["predict", "slide", "Q29"]
@@ -259,11 +287,15 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# A second run ends once everything that the first one saved is there again. The sine in
-# `f` saves under the inner checkpoint's hooks. So what did the outer one drop? Only x.
-# The inner checkpoint needs its argument to run `f` again, so it saves x, under the
-# outer one's hooks. In backward, the outer one runs `inner` again only to fetch that x,
-# and stops before `f` is called. Then the inner one runs `f`: the second time.
+# Twice. A second run ends as soon as everything that the first one saved is there again.
+#
+# | | the outer checkpoint | the inner checkpoint | f has run |
+# |---|---|---|---|
+# | forward | runs `inner`; drops the x that the inner one saves | runs `f`; drops what the sine saves | once |
+# | backward | runs `inner` again until that x is saved, and stops | is about to run `f` | once |
+# | | is done | has its x, runs `f` again | twice |
+#
+# The inner checkpoint saves x because it needs its argument to run `f` again.
 
 # %% tags=["because", "hide-input"]
 course.because(
@@ -403,30 +435,11 @@ def agrees(preserve):
 
 agrees(True), agrees(False)
 
-# %% [markdown] tags=["slide"]
-# ## In which order do hooks run?
-#
-# Saved-tensor hooks aren't the only ones. A hook on a *tensor* gets its gradient (and
-# may return another); a *node* can have hooks and prehooks. `h` is used twice, and
-# backward runs twice. **Predict** the order, and how often each is called.
-
-# %% tags=["predict", "slide", "Q64", "Q99"]
-calls = []
-x = mg.tensor(2.0, requires_grad=True)
-h = x * 3
-h.grad_fn.register_hook(lambda *_: calls.append("node"))
-h.grad_fn.register_prehook(lambda *_: calls.append("prehook"))
-h.register_hook(lambda g: calls.append(f"tensor, {g.item():g}"))
-x.register_post_accumulate_grad_hook(lambda leaf: calls.append("leaf is done"))
-y = h * h
-y.backward(retain_graph=True)
-y.backward()
-calls
-
 # %% [markdown] tags=["explain", "slide"]
-# Tensor, prehook, rule, hook of the node; and at a leaf, after `.grad` is written, its
-# own. The order in which you register them matters only among hooks of one kind. `h` is
-# used twice, but its node runs once a backward, with the sum 12. Two backwards: twice.
+# And the weights that the function uses? The backward inside goes down to them, so
+# `y.backward()` writes their `.grad`. But `autograd.grad(y, weight)` finds no path to a
+# weight, because it isn't an argument of the Function. And if x doesn't require grad,
+# neither does y, so the weights get nothing. The newer `checkpoint` has neither problem.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember

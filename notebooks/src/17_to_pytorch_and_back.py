@@ -52,10 +52,10 @@ scale(mg)
 course.side_by_side(scale)
 
 # %% [markdown] tags=["explain", "slide"]
-# No to both: all 21 pairs of steps say the same. PyTorch's player has two steps more,
-# which note that its apply and its engine are C++, where less can be seen. The rules of
-# ctx, the order of nodes, the versions of saved tensors and the names in `grad_fn` are
-# the same.
+# No to both: each of minigrad's 21 steps has a twin in PyTorch that says the same. The
+# two more steps of PyTorch's player note that its apply and its engine are C++,
+# where less can be seen. The rules of ctx, the order of nodes, the versions of saved
+# tensors and the names in `grad_fn` are the same.
 
 # %% [markdown] tags=["slide"]
 # ## What happens to NumPy in PyTorch?
@@ -111,11 +111,13 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# An error in backward: a TypeError. To Python the two products aren't the same.
-# `x * weights` asks the tensor first, and PyTorch's tensor hands the product to NumPy:
-# it runs. `weights * grad_output` asks the array first. NumPy hands the product to the
-# tensor, and the tensor refuses arrays. Nor is the product that runs harmless: it's
-# float64, though x is float32, and `x.grad` wouldn't show it, being cast to float32.
+# An error in backward: a TypeError. To Python the two products aren't the same. `x *
+# weights` asks the tensor first, and PyTorch's tensor hands the product to NumPy: it
+# runs (with NumPy 2, it prints a DeprecationWarning about `__array_wrap__`, meant for
+# PyTorch's authors). `weights * grad_output` asks the array first. NumPy hands the
+# product to the tensor, and the tensor refuses arrays. Nor is the product that runs
+# harmless: it's float64, though x is float32, and `x.grad` wouldn't show it, being
+# cast to float32.
 
 # %% [markdown] tags=["slide"]
 # Now the same program in minigrad. **Look.** Where does it stop, and what does the
@@ -127,8 +129,9 @@ weighted(mg)
 # %% [markdown] tags=["slide"]
 # In forward: minigrad refuses every product of array and tensor, and says how to repair
 # it. It refuses calls such as `np.exp(x)`, too. In PyTorch these work inside a
-# Function, as long as nothing is recorded there; they stop under `create_graph`, in
-# `vmap`, and on a GPU. So port the formula, not NumPy: `torch.exp(x)`.
+# Function, as long as nothing is recorded there; they stop under `create_graph`, on a
+# GPU, and in `vmap`, which runs a Function once for a whole batch (lesson 15). So port
+# the formula, not NumPy: `torch.exp(x)`.
 
 # %% tags=["because", "hide-input"]
 course.because(

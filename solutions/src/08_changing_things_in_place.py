@@ -60,7 +60,7 @@ check("08.2", AddOne_)
 hint("08.2")
 
 # %% [markdown]
-# ## 08.3 18 instead of 6
+# ## 08.3 Repair Square_
 #
 # The class from the lesson. Run it and the cell below. Two of the three gradients are
 # wrong: which one is right, and why that one? (Teaching mode would say too much, so
@@ -323,5 +323,5 @@ same is h, same.grad_fn.name(), same.data_ptr() == h.data_ptr()
 # ## Where next
 #
 # Back to [the lesson](../../notebooks/08_changing_things_in_place.ipynb): answer each
-# recall card before you open it. Then comes
-# [lesson 09](../../notebooks/09_forward_without_ctx.ipynb): a forward that gets no ctx.
+# recall card before you open it. `course.home()` in any notebook says what's next on
+# your path.

@@ -278,6 +278,43 @@ check("10.6", train_step)
 hint("10.6")
 
 # %% [markdown]
+# ## For the curious: several calls, and which backward runs first
+#
+# Each call of a Function has its own node. `Named` writes down whose backward runs, for
+# three calls, one inside the other. **Predict** the names in the first pass, and those
+# that the second pass adds.
+
+
+# %% tags=["predict", "Q90"]
+class Named(mg.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, name):
+        ctx.save_for_backward(x)
+        ctx.name = name
+        return x * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        ran.append(ctx.name)
+        return grad_output * 2 * x, None
+
+
+ran = []
+x = mg.tensor(1.5, requires_grad=True)
+y = Named.apply(Named.apply(Named.apply(x, "first"), "second"), "third")
+(slope,) = mg.autograd.grad(y, x, create_graph=True)
+first_pass = list(ran)
+mg.autograd.grad(slope, x)
+first_pass, ran[3:]
+
+# %% [markdown]
+# Third, second, first: in a chain, each node needs the gradient from the one before. In
+# the second pass, graph 2 leads into the first graph wherever a call saved what another
+# returned. Third saved second's result, and second saved first's, so these two run
+# again. Nothing saved third's result, so no edge leads to its node.
+
+# %% [markdown]
 # ## Where next
 #
 # Back to [the lesson](../../notebooks/10_differentiating_the_derivative.ipynb), to its

@@ -248,6 +248,31 @@ check("12.6", best_cuts)
 hint("12.6")
 
 # %% [markdown]
+# ## For the curious: in which order do hooks run?
+#
+# Saved-tensor hooks aren't the only ones. A hook on a *tensor* gets its gradient (and
+# may return another); a *node* can have hooks and prehooks. `h` is used twice, and
+# backward runs twice. **Predict** the order, and how often each is called.
+
+# %% tags=["predict", "Q64", "Q99"]
+calls = []
+x = mg.tensor(2.0, requires_grad=True)
+h = x * 3
+h.grad_fn.register_hook(lambda *_: calls.append("node"))
+h.grad_fn.register_prehook(lambda *_: calls.append("prehook"))
+h.register_hook(lambda g: calls.append(f"tensor, {g.item():g}"))
+x.register_post_accumulate_grad_hook(lambda leaf: calls.append("leaf is done"))
+y = h * h
+y.backward(retain_graph=True)
+y.backward()
+calls
+
+# %% [markdown]
+# Tensor, prehook, rule, hook of the node; and at a leaf, after `.grad` is written, its
+# own. The order in which you register them matters only among hooks of one kind. `h` is
+# used twice, but its node runs once a backward, with the sum 12. Two backwards: twice.
+
+# %% [markdown]
 # ## Where next
 #
 # Back to [the lesson](../../notebooks/12_trading_memory_for_time.ipynb), to its recall

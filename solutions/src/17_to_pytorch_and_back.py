@@ -184,7 +184,7 @@ def example():
 # other alone, 6 does it write only where it may, 7 frozen inputs and unused outputs,
 # 8 the second derivative, 9 dtype, order and device, 10 forward mode and vmap.
 #
-# Answer "yes", "no" or "-" for each, before you check.
+# Answer "yes", "no" or "-" for each, before you check. Repair what gets a "no".
 
 # %% tags=["exercise"]
 review = ["?", "?", "?", "?", "?", "?", "?", "?", "?", "?"]

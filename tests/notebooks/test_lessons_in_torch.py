@@ -30,7 +30,7 @@ LESSONS = {
     "07_several_outputs": 8,
     "08_changing_things_in_place": 8,
     "09_forward_without_ctx": 10,
-    "10_differentiating_the_derivative": 16,
+    "10_differentiating_the_derivative": 15,
     "11_going_forwards": 11,
     "12_trading_memory_for_time": 8,
     "13_is_my_gradient_right": 14,
@@ -47,6 +47,8 @@ CURIOUS = {
     "05_how_backward_finds_its_way": 3,
     "06_shapes_that_stretched": 1,
     "08_changing_things_in_place": 3,
+    "10_differentiating_the_derivative": 1,
+    "12_trading_memory_for_time": 1,
     "13_is_my_gradient_right": 2,
 }
 """The same for the sections of the exercises that are for the curious."""

@@ -275,6 +275,9 @@ def _examine_parts(
             findings = first_of(exercise.spec.look_at_rest(functions, rest))
         if findings:
             return refused(exercise, findings, seed)
+    if hasattr(exercise.spec, "remarks_on"):
+        with answers_running(deadline), deadline.watching():
+            remarks += tuple(exercise.spec.remarks_on(answers))
     return verdict_of(exercise, SOLVED, remarks=remarks, seed=seed)
 
 

@@ -158,8 +158,8 @@ def _not_in_place(case: CaseFile, trial: Trial) -> Iterator[Finding]:
         what = (
             f"{x} still holds the numbers it came with; it should be changed in place"
         )
-        hint = "Reread the task: whose memory is the result to lie in?"
-        yield Finding(("M03",) if not returned else UNNAMED, what, where, hint=hint)
+        hint = "Reread the task: whose memory should the result be in?"
+        yield Finding(UNNAMED, what, where, hint=hint)
 
 
 def _unrecorded(case: CaseFile, trial: Trial) -> Iterator[Finding]:

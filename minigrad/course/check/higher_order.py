@@ -14,6 +14,7 @@ from minigrad.course.check.casefile import CaseFile, error_of, lacks_values, thr
 from minigrad.course.check.facts import (
     Array,
     Arrays,
+    Crash,
     Facts,
     Second,
     Tangent,
@@ -54,6 +55,13 @@ def _not_refused(case: CaseFile, seen: Sequence[Facts]) -> Iterator[Finding]:
         if set(fact.declared.once_differentiable) - {"backward", "vjp"}:
             what = "once_differentiable is not above backward, so nothing is refused"
             yield Finding(("D08",), what, case.name)
+        elif second.crash is not None and _refuses_to_record(second.crash, second):
+            what = f"create_graph=True is enough to stop it: {thrown(second.crash)}"
+            looks = "The first derivative is refused, too: with create_graph a program "
+            looks += "may still differentiate only other parts of its result again."
+            hint = "Which decorator raises only when what backward returned is "
+            hint += "differentiated?"
+            yield Finding(UNNAMED, what, where, looks_like=looks, hint=hint)
         elif second.crash is not None:
             what = f"a second derivative stops by itself: {thrown(second.crash)}"
             hint = "Would its caller know from this what your Function can't do?"
@@ -65,6 +73,11 @@ def _not_refused(case: CaseFile, seen: Sequence[Facts]) -> Iterator[Finding]:
             hint = "What does the task say about a second derivative?"
             yield Finding(UNNAMED, what, where, hint=hint)
         return
+
+
+def _refuses_to_record(crash: Crash, second: Second) -> bool:
+    """Whether the answer itself raises once recording is on, before a second pass."""
+    return not second.recorded and crash.inside and "raise " in crash.line
 
 
 def _is_refused(second: Second) -> bool:

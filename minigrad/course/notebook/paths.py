@@ -56,7 +56,7 @@ WAYS = (
     Way(
         "I write PyTorch Functions",
         "what goes wrong in a Function of your own",
-        ("01", "02", "03", "08", "10", "12", "17"),
+        ("01", "02", "03", "04", "08", "10", "12", "13", "17"),
     ),
     Way(
         "Teach me autograd",

@@ -129,7 +129,7 @@ ROWS: list[tuple[str, str, str, str, Any]] = [
     ("P14", "Attribute.is_output", "Exp", "ResultAsAttribute", False),
     ("P15", "Trial.changed", "StraightThroughRound", "RoundsTheInput", ()),
     ("P15", "Trial.dirty", "InplaceScale", "NotMarked", (0,)),
-    ("P15", "Output.is_input", "InplaceScale", "NotInPlace", 0),
+    ("P15", "Output.is_input", "InplaceScale", "MarkedAndLeftAsItWas", None),
     *[
         ("P15", f"Trial.backward_changed_{what}", exercise, answer, False)
         for what, exercise, answer in (
