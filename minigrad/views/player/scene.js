@@ -76,7 +76,7 @@ function shapeOf(value, mapped = []) {
  * An array as squares below its shape; nothing where it is written, or is not there.
  * @param {SVGElement} thumb @param {Spot} spot @param {import("./types").Value | null} value
  */
-function drawIn(thumb, [x, y, w, h], value) {
+function drawInto(thumb, [x, y, w, h], value) {
   thumb.replaceChildren();
   if (!value || isWritten(value)) return false;
   const { group: picture, width, height } = squares(value);
@@ -135,7 +135,7 @@ class Chip {
     const value = valueOf(this.trace, ref);
     const drawn = this.isArray && value && !isWritten(value);
     write(this.note, drawn ? shapeOf(value, this.mapped) : "");
-    drawIn(this.thumb, this.spot, drawn && known ? value : null);
+    drawInto(this.thumb, this.spot, drawn && known ? value : null);
     const short = !known || !ref ? "?" : isWritten(value) ? brief(this.trace, ref) : this.isArray ? "" : shapeOf(value, this.mapped);
     writeValue(this.value, drawn ? "" : short);
   }
@@ -176,7 +176,7 @@ export function leafOf(owner, part) {
     if (now !== look) {
       look = now;
       const array = isArray ? valueOf(trace, ref) : null;
-      const drawn = drawIn(thumb, part.slot, array);
+      const drawn = drawInto(thumb, part.slot, array);
       const words = ref && !drawn ? brief(trace, ref) : "";
       const isLong = isArray && words.length > MANY;
       const room = Math.max(4, Math.floor((w - (isLong ? 16 : 58)) / LONG));
@@ -236,7 +236,7 @@ class Tray {
     this.look = look;
     const value = gathered.length === 1 && !left ? valueOf(this.trace, gathered[0].total) : null;
     const room = Math.floor((this.spot[2] - 12) / LETTER);
-    const isDrawn = drawIn(this.thumb, this.spot, there && this.isArray ? value : null);
+    const isDrawn = drawInto(this.thumb, this.spot, there && this.isArray ? value : null);
     write(this.sum, !there ? "" : isDrawn ? shortened(shapeOf(value, this.mapped), room) : this.words(gathered, left, room, isFull));
   }
 
@@ -247,7 +247,7 @@ class Tray {
     if (look === this.look) return;
     this.look = look;
     const value = tangent ? this.short(tangent) : "";
-    drawIn(this.thumb, this.spot, this.isArray ? valueOf(this.trace, tangent) : null);
+    drawInto(this.thumb, this.spot, this.isArray ? valueOf(this.trace, tangent) : null);
     const room = Math.floor((this.spot[2] - 12) / LETTER);
     const words = message("tangent.beside", { value });
     write(this.sum, shortened(words.length <= room ? words : value, room));

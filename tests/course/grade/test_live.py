@@ -190,7 +190,7 @@ def test_memory_is_measured_where_nobody_else_is(graded: Grade) -> None:
     thread = threading.Thread(target=take_memory)
     thread.start()
     try:
-        right = graded("03.4", "def peak(n, size): return 16 * n * size")
+        right = graded("03.4", "def peak(n, size): return 8 * (2 * n + 3) * size")
         wrong = graded("03.4", "def peak(n, size): return 24 * n * size")
     finally:
         stop.set()
