@@ -81,7 +81,7 @@ class PictureStory(BackwardPicture):
             message("why.returns.several", count=len(outs)),
         )
 
-    def wire_edges(self, event: Event) -> None:
+    def link_outputs(self, event: Event) -> None:
         stop(event, message("why.thrown-away"))
 
     def graph_node(self, event: Event) -> None:
@@ -212,7 +212,8 @@ TELLERS: Final[dict[str, Callable[[PictureStory, Event], None]]] = {
     "ctx.put": PictureStory.ctx_put,
     "wrap outputs": PictureStory.wrap_outputs,
     "graph.node": PictureStory.graph_node,
-    "wire edges": PictureStory.wire_edges,
+    "link outputs": PictureStory.link_outputs,
+    "wire edges": PictureStory.link_outputs,
     "module": PictureStory.module,
     "inplace": PictureStory.inplace,
     "exception": PictureStory.exception,
