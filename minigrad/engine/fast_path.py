@@ -179,7 +179,7 @@ def of_one(
 def record(
     function: type[Builtin], mode: _Mode, inputs: tuple[Any, ...], output: Tensor
 ) -> None:
-    """Create ctx, link outputs and take what was saved, of an operation that has run."""
+    """Create ctx, link outputs and take what was saved; the operation has run."""
     array = output.array
     shape, dtype = node_.latest[0]
     metadata: Any = node_.latest

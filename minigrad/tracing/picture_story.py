@@ -43,7 +43,8 @@ class PictureStory(BackwardPicture):
                 box |= change["set"]
                 for key in change["del"]:
                     box.pop(key, None)
-        tell = TELLERS.get(kind if kind != "phase" else event["ph"]["name"])
+        name = event["ph"]["name"] if kind == "phase" else kind
+        tell = TELLERS.get(PHASES_BEFORE.get(name, name))
         if tell is not None:
             tell(self, event)
         elif kind in AS_TOLD and level <= STORY:
@@ -207,13 +208,15 @@ class PictureStory(BackwardPicture):
             stop(event, message("why.stops", error=first))
 
 
+PHASES_BEFORE: Final = {"wire edges": "link outputs"}
+"""What recordings of before call a phase."""
+
 TELLERS: Final[dict[str, Callable[[PictureStory, Event], None]]] = {
     "ctx.new": PictureStory.ctx_new,
     "ctx.put": PictureStory.ctx_put,
     "wrap outputs": PictureStory.wrap_outputs,
     "graph.node": PictureStory.graph_node,
     "link outputs": PictureStory.link_outputs,
-    "wire edges": PictureStory.link_outputs,
     "module": PictureStory.module,
     "inplace": PictureStory.inplace,
     "exception": PictureStory.exception,
