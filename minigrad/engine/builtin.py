@@ -76,7 +76,7 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
                 values.append(unpack_values(item, self))
         return tuple(values)
 
-    def _wire_edges(
+    def _link_outputs(
         self, inputs: tuple[Any, ...], outputs: list[Any], differentiable: list[bool]
     ) -> None:
         """Hang this node on each output that can carry a gradient."""

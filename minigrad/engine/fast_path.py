@@ -72,7 +72,7 @@ def of_any_number(cls: Any, *inputs: Any) -> Any:
     else:
         output = Tensor(result)
 
-    # create ctx, wire edges, take what was saved
+    # create ctx, link outputs, take what was saved
     if not recording or not cls.has_rule:
         return output
     _, edges = collect_edges(inputs)
@@ -80,7 +80,7 @@ def of_any_number(cls: Any, *inputs: Any) -> Any:
         edges = cls._own_edges(inputs, edges)
     ctx = cls._create_ctx(inputs, (), edges)
     if type(output) is tuple:
-        ctx._wire_edges(inputs, *cls._wrap_outputs(ctx, inputs, output))
+        ctx._link_outputs(inputs, *cls._wrap_outputs(ctx, inputs, output))
     elif metadata := node_.metadata_of_output(output.array):
         ctx._output_metadata = metadata
         output._grad_node = ctx
@@ -179,7 +179,7 @@ def of_one(
 def record(
     function: type[Builtin], mode: _Mode, inputs: tuple[Any, ...], output: Tensor
 ) -> None:
-    """Create ctx, wire edges and take what was saved, of an operation that has run."""
+    """Create ctx, link outputs and take what was saved; the operation has run."""
     array = output.array
     shape, dtype = node_.latest[0]
     metadata: Any = node_.latest

@@ -57,7 +57,7 @@ class Observer(Protocol):
         """Apply, *run forward*: what forward has left on ctx is still there."""
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
-        """Apply, *wire edges*: recorded if an output's ``grad_fn`` is ``ctx``.
+        """Apply, *link outputs*: recorded if an output's ``grad_fn`` is ``ctx``.
 
         Of a built-in operation: it has saved what it needs, and is done.
         """

@@ -22,7 +22,7 @@ APPLY_PHASES: Final = (
     "create ctx",
     "run forward",
     "wrap outputs",
-    "wire edges",
+    "link outputs",
     "take what was saved",
 )
 BACKWARD_PHASES: Final = (
@@ -50,7 +50,7 @@ HARMLESS: Final = frozenset(
 RUNNING: Final = frozenset({"apply", "_run_backward", "unrecorded", "_run_on_arrays"})
 """What runs a rule, of which no line may be heard."""
 CHANGING: Final = RUNNING | {
-    *("_check_returned", "_wire_edges", "_collect_edges", "_wrap_outputs"),
+    *("_check_returned", "_link_outputs", "_collect_edges", "_wrap_outputs"),
 }
 """What may change what it is given, or let it be changed, without any other notice."""
 SETTING: Final = ("STORE_", "DELETE_")

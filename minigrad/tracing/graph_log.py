@@ -85,7 +85,7 @@ class GraphLog:
             inside.append(card.label)
             self.modules[-1] = (module, inside, size + kept)
             level = ENGINE
-        phase = PHASES["wire edges"]
+        phase = PHASES["link outputs"]
         event = {"k": "graph.node", "lvl": level, "say": say, "ph": phase}
         given, card.given = card.given, None
         event |= log.calls.fields(given, ends, name, outputs)

@@ -43,7 +43,8 @@ class PictureStory(BackwardPicture):
                 box |= change["set"]
                 for key in change["del"]:
                     box.pop(key, None)
-        tell = TELLERS.get(kind if kind != "phase" else event["ph"]["name"])
+        name = event["ph"]["name"] if kind == "phase" else kind
+        tell = TELLERS.get(PHASES_BEFORE.get(name, name))
         if tell is not None:
             tell(self, event)
         elif kind in AS_TOLD and level <= STORY:
@@ -81,7 +82,7 @@ class PictureStory(BackwardPicture):
             message("why.returns.several", count=len(outs)),
         )
 
-    def wire_edges(self, event: Event) -> None:
+    def link_outputs(self, event: Event) -> None:
         stop(event, message("why.thrown-away"))
 
     def graph_node(self, event: Event) -> None:
@@ -207,12 +208,15 @@ class PictureStory(BackwardPicture):
             stop(event, message("why.stops", error=first))
 
 
+PHASES_BEFORE: Final = {"wire edges": "link outputs"}
+"""What recordings of before call a phase."""
+
 TELLERS: Final[dict[str, Callable[[PictureStory, Event], None]]] = {
     "ctx.new": PictureStory.ctx_new,
     "ctx.put": PictureStory.ctx_put,
     "wrap outputs": PictureStory.wrap_outputs,
     "graph.node": PictureStory.graph_node,
-    "wire edges": PictureStory.wire_edges,
+    "link outputs": PictureStory.link_outputs,
     "module": PictureStory.module,
     "inplace": PictureStory.inplace,
     "exception": PictureStory.exception,

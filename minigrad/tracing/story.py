@@ -185,7 +185,7 @@ class Story(BackwardStory):
         if recorded:
             self._graph.add(ctx, outputs, card)
         else:
-            say, phase = (sentences.not_wired,), PHASES["wire edges"]
+            say, phase = (sentences.not_wired,), PHASES["link outputs"]
             name = ctx._forward_cls.__name__
             call = log.calls.fields(card.given, (), "", outputs)
             event = {"k": "phase", "lvl": STORY, "say": say, "ph": phase}

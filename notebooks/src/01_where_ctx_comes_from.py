@@ -101,7 +101,7 @@ course.predict(
 # | create ctx | a new `MulConstantBackward` |
 # | run forward | your code, not recorded: your `backward` is used for the whole call |
 # | wrap outputs | each result becomes a tensor that can have a history |
-# | wire edges | the result is linked to this call; from there the edges lead on |
+# | link outputs | the result is linked to this call; from there the edges lead on |
 # | take what was saved | ctx stores the tensors you gave to `save_for_backward` |
 
 # %% [markdown] tags=["slide"]
@@ -152,7 +152,7 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# Each call gets its own ctx, and in the phase *wire edges* it becomes the `grad_fn` of
+# Each call gets its own ctx, and in the phase *link outputs* it becomes the `grad_fn` of
 # the result: **ctx is the node.** You can look into it there:
 
 # %% tags=["explain", "slide"]
@@ -379,7 +379,7 @@ print("Double.forward:", Double.forward(None, x).grad_fn.name())
 # | create ctx | `Function._create_ctx`, `function.py` | in `THPFunction_apply` |
 # | run forward | `Function.apply`, `function.py` | in `THPFunction_apply`, grad mode off |
 # | wrap outputs | `wrap_outputs`, `function.py` | `process_outputs`, then `_wrap_outputs`, `custom_function.cpp` |
-# | wire edges | `BackwardCFunction._wire_edges`, `ctx.py` | `_process_backward_mode_ad` and `set_history`, `custom_function.cpp` |
+# | link outputs | `BackwardCFunction._link_outputs`, `ctx.py` | `_process_backward_mode_ad` and `set_history`, `custom_function.cpp` |
 # | take what was saved | `BackwardCFunction._take_what_was_saved`, `ctx.py` | `_save_variables`, `python_function.cpp`; `saved_variable.cpp` |
 # | pick the newest ready node | `GraphTask.run`, `backward.py` | `compute_dependencies` and `evaluate_function`, `engine.cpp` |
 # | call its backward | `BackwardCFunction._run_backward`, `ctx.py` | `call_function`, `PyNode::apply`, `BackwardCFunction.apply`, then your method |

@@ -22,7 +22,7 @@ READERS = {
     "engine/core/ctx.py": {
         "BackwardCFunction._run_backward",
         "BackwardCFunction._take_what_was_saved",
-        "BackwardCFunction._wire_edges",
+        "BackwardCFunction._link_outputs",
         "FunctionCtx.save_for_backward",
     },
     "engine/core/function.py": {"Function.apply"},

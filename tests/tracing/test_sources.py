@@ -38,12 +38,12 @@ def test_tokens_know_keyword_name_number_string_and_comment() -> None:
 
 
 def test_phase_lasts_until_the_next_one() -> None:
-    lines = ["def f():", "# create ctx", "a", "", "# other", "b", "# wire edges", "c"]
-    phases = phases_of(lines, ("create ctx", "wire edges"))
+    lines = ["def f():", "# create ctx", "a", "", "# other", "b", "# link outputs", "c"]
+    phases = phases_of(lines, ("create ctx", "link outputs"))
     assert (phases[2], phases[5], phases[7]) == (
         "create ctx",
         "create ctx",
-        "wire edges",
+        "link outputs",
     )
     assert 0 not in phases
 

@@ -163,7 +163,7 @@ def apply(cls, *args):
 
     outputs = wrap_outputs(ctx, result)
 
-    ctx.wire_edges(inputs, outputs)
+    ctx.link_outputs(inputs, outputs)
     return unpack(outputs)
 """
 
@@ -293,7 +293,7 @@ def _forward(story: Story, value: Any, constant: int, fails: bool = False) -> No
     story.in_phase("apply", "wrap outputs")
     story.line(apply, 11, "apply wraps the array in a Tensor.", 3)
     story.event("phase", "Wrap outputs: the array becomes the tensor y.")
-    story.in_phase("apply", "wire edges")
+    story.in_phase("apply", "link outputs")
 
 
 def mul_constant(size: int = 3) -> Json:
@@ -321,7 +321,7 @@ def mul_constant(size: int = 3) -> Json:
     _forward(story, value, 10)
     story.event(
         "graph.node",
-        "Wire edges: y.grad_fn is this ctx, its edge 0 leads to x.",
+        "Link outputs: y.grad_fn is this ctx, its edge 0 leads to x.",
         n="n0",
         e=["e0"],
         ctx={

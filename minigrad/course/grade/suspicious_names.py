@@ -56,7 +56,7 @@ _check_returned _collect_edges _create_ctx _ctx_base _edges _grad_fn _grad_node
 _history_of_output
 _history_of_view _keep_saved _leave_history _output_metadata _post_accumulate_hooks
 _raw_saved_tensors _requires_grad _set_history _set_requires_grad
-_take_what_was_saved _takes_detached _tensor_hooks _view_history _wire_edges
+_take_what_was_saved _takes_detached _tensor_hooks _view_history _link_outputs
 _wrap_outputs
 """
 _PRIVATE = frozenset(_PRIVATE_NAMES.split())

@@ -215,7 +215,7 @@ class BackwardCFunction(_FunctionBase, FunctionCtx, _HookMixin):
         """Call the Function's jvp with this ctx, and nothing around it."""
         return self._forward_cls.jvp(self, *tangents)
 
-    def _wire_edges(
+    def _link_outputs(
         self,
         inputs: tuple[object, ...],
         outputs: list[object],

@@ -97,9 +97,9 @@ class Function(_FunctionBase, FunctionCtx, _HookMixin, metaclass=FunctionMeta):
         # wrap outputs
         outputs, differentiable = cls._wrap_outputs(ctx, inputs, result)
 
-        # wire edges
+        # link outputs
         if edges or observed:
-            ctx._wire_edges(inputs, outputs, differentiable)
+            ctx._link_outputs(inputs, outputs, differentiable)
 
         # take what was saved
         ctx._take_what_was_saved(inputs, result)

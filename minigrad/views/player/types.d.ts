@@ -82,7 +82,7 @@ export type Event = {
   why?: string; // the sentence of Picture: on events of lvl 0, and only on those
   lvl: number; // 0 Picture, 1 Phases, 2 the learner's lines, 3 the engine's: each shows those below
   d: number;
-  // graph.node of a call; the "wire edges" phase of a call that joins no graph, without n
+  // graph.node of a call; the "link outputs" phase of a call that joins no graph, without n
   op?: string; // what people write: "x * w", "exp", "Square"
   label?: string; // the same, told apart from others: "Square 2"
   ins?: Passed[];
