@@ -159,6 +159,6 @@ def test_exception_of_another_call_is_told_apart_from_wrong_numbers() -> None:
     answer = rows.Answer("16.2", "crashed", 0, row).made_anew()
     (found, *_) = examine("16.2", answer, seed=0).findings
     assert found.id == "R10"
-    numbers, _, rest = found.what.partition(" And in another call it stopped: ")
+    numbers, _, rest = found.what.partition(" And for two rows, none twice: ")
     assert "it should be" in numbers
     assert rest.startswith("OperandError: index_put: Index put requires")

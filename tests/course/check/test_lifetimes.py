@@ -74,7 +74,7 @@ def test_peak_that_somebody_disturbed_is_measured_again(
         return traced_peak(run) * next(disturbed, 1)
 
     monkeypatch.setattr(chains, "traced_peak", measured)
-    verdict = examine("03.4", lambda n, size: 16 * n * size)
+    verdict = examine("03.4", lambda n, size: 8 * (2 * n + 3) * size)
     assert verdict.state == "solved", verdict.message
     assert examine("03.4", lambda n, size: 8 * n * size).state == "wrong"
     assert examine("03.4", lambda n, size: float("nan")).state == "wrong"
