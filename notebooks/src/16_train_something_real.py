@@ -162,15 +162,13 @@ for _ in run:
 # %% [markdown] tags=["slide"]
 # ## What does each Function cost?
 #
-# `course.costs(step)` runs a step a few times: how many bytes does each Function keep
-# for backward, and how many milliseconds do forward and backward take? Here it's a
-# network with two layers and 64 numbers between them; `Mm` is `@`. **Look.** Which
+# `course.costs(step)` says how many bytes each Function keeps, and how many milliseconds
+# it takes each way. Here it's a network with two layers; `Mm` is `@`. **Look.** Which
 # Function keeps most? Is it also the slowest?
 
 
 # %% tags=["slide"]
-w1 = (mg.randn(64, 64) / 8).requires_grad_()
-w2 = (mg.randn(64, 10) / 8).requires_grad_()
+w1, w2 = [(mg.randn(64, n) / 8).requires_grad_() for n in (64, 10)]
 
 
 def two_layers():
@@ -178,13 +176,14 @@ def two_layers():
     mg.nn.functional.cross_entropy(hidden @ w2, y[:64]).backward()
 
 
+# %% tags=["slide"]
 course.costs(two_layers)
 
 # %% [markdown] tags=["explain", "slide"]
-# Relu: its result has 64 times 64 numbers of 4 bytes. The second `@` needs it as well,
-# but an array counts once, for the first that keeps it; images and weights, which are
-# there anyway, don't count. The slowest is usually `Mm`. In 16.6 this table is a part
-# of your own report card.
+# Relu and the second `@`, and it's one array: Relu's result, 64 times 64 numbers of 4
+# bytes, which both need. It takes memory once and is counted for both. Images and
+# weights, which are there anyway, don't count. The slowest is usually `Mm`. In 16.6
+# this table is a part of your own report card.
 
 # %% [markdown] tags=["slide"]
 # ## Learning-rate schedules
