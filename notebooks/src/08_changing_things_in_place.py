@@ -63,7 +63,7 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# Changing a tensor in place isn't forbidden. `exp` saved its *result* (lesson 02), so
+# `exp` saved its *result* (lesson 02), so
 # it doesn't care what happens to `h`. The product saved `h` itself, at version 0. When
 # backward reads it, `h` is at version 1, so the engine refuses. So ask **"does a node
 # still need the old value?"** The engine is stricter: it compares versions, not
