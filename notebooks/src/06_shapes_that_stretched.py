@@ -219,10 +219,10 @@ course.predict(
 # A shape to which (4,) could have been stretched is **summed** back, with no message
 # (except from teaching mode). Any other shape is **refused**: (3, 5), although it's
 # larger, and also (), because a single number doesn't say what the four should get. So
-# if only this last sum is missing, it always comes right; it doesn't if backward first
-# computes something else that needs the sum. So **return each gradient in the shape of
-# its input**, as the exercises ask. And not every library repairs it: JAX refuses all
-# three.
+# if only this last sum is missing, it always comes right. It doesn't if backward goes on
+# to compute something that needs the sum first, and not every library repairs it: JAX
+# refuses all three. **Return each gradient in the shape of its input**, as the exercises
+# ask.
 
 # %% [markdown] tags=["slide"]
 # And a wrong gradient whose shape happens to be right? `AddBias` sums over axis 1. Here

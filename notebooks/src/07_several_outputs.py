@@ -147,7 +147,7 @@ mg.autograd.grad(plus * 3, [a, b])
 # ## The largest number and its position
 #
 # `x.max(0)` returns two tensors: the largest number of a vector, and its position, which
-# is an integer.
+# is an integer. This Function returns both, and saves the position for backward.
 
 
 # %%
@@ -250,7 +250,8 @@ class Gate(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# The loss uses both outputs: it's the sum of what passed, plus the count.
+# The loss uses both outputs: it's the sum of what passed, plus the sum of the mask, which
+# is the count of the numbers that passed.
 
 
 # %% tags=["slide"]
