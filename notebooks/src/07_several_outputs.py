@@ -25,8 +25,7 @@ course.recall("07")
 #
 # `forward` can return several tensors. This one returns the sum and the difference of
 # two numbers. `backward` gets one gradient for each *output*, in the same order, and
-# returns one for each *argument*, as always. The list `arrived` is there so that we can
-# look at them later.
+# returns one for each *argument*, as always. The list `arrived` keeps them for us.
 
 
 # %% tags=["slide"]
@@ -341,7 +340,7 @@ course.because(
 # <details><summary>The second output isn't used. What does backward get for it?</summary>
 #
 # Zeros of its shape, which the engine makes; or None, after
-# `ctx.set_materialize_grads(False)` in forward. Then any of the gradients can be None.
+# `ctx.set_materialize_grads(False)` in forward.
 #
 # </details>
 #

@@ -138,7 +138,7 @@ Add_.apply(h, b) is h, mg.autograd.grad(h, [x, b]), h._version
 # %% [markdown] tags=["explain", "slide"]
 # `add_` in forward made the version 1, and the mark made it 2. Why count twice? Forward
 # might have written through a NumPy array, and that isn't counted. So `apply` adds one
-# for each marked tensor, to be sure.
+# for each marked tensor.
 
 # %% [markdown] tags=["slide"]
 # ## What happens without the mark?
