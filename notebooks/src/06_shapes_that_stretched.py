@@ -5,8 +5,8 @@
 #
 # You will
 # * find the gradient of a bias that's used in every row,
-# * tell from two shapes which axes stretched, and sum over exactly these,
-# * find out which wrong shapes the engine repairs, and what no engine can notice.
+# * tell from two shapes which axes stretched, and write the gradient for them,
+# * find out which wrong gradients the engine notices.
 
 # %%
 import minigrad as mg
@@ -56,10 +56,10 @@ course.predict(
 # sum grows by 3.
 
 # %% [markdown] tags=["slide"]
-# ## Which gradients add up?
+# ## Where does each gradient come from?
 #
 # With ones you can't see where each gradient came from. So here's an upstream gradient
-# `g` with a different number in each position: `y.backward(g)` starts with `g`, where
+# `g` with a different number in each position: `backward(g)` starts with `g`, where
 # `.sum()` started with ones.
 
 # %% tags=["slide"]
@@ -67,35 +67,13 @@ x = mg.zeros(3, 4)
 g = mg.tensor(
     [[1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0], [100.0, 200.0, 300.0, 400.0]]
 )
+b = mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True)
+(x + b).backward(g)
+b.grad
 
-
-# %% tags=["slide"]
-def there_and_back():
-    b = mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True)
-    y = x + b
-    y.backward(g)
-    return b.grad
-
-
-# %% tags=["predict", "hide-input", "step", "slide"]
-course.predict(
-    "06.column",
-    "b[0] is used in all three rows. What's the first number of b.grad?",
-    ["1", "10", "37, the mean of 1, 10 and 100", "111, their sum"],
-    then=there_and_back,
-    so=lambda ran: {
-        1: "1",
-        10: "10",
-        37: "37, the mean of 1, 10 and 100",
-        111: "111, their sum",
-    }[round(ran.value[0].item())],
-    why="Nothing is lost and nothing is averaged: the first column of g adds up.",
-    at="b.grad was empty",
-)
-
-# %% [markdown] tags=["explain", "slide"]
-# 111 = 1 + 10 + 100, the first column of `g`: three uses, three gradients, and they add
-# up, as at any join. Each term is an upstream gradient times a local derivative: 1 in
+# %% [markdown] tags=["slide"]
+# The 111 is 1 + 10 + 100, the first column of `g`: three uses, three gradients, and they
+# add up, as at any join. Each term is an upstream gradient times a local derivative: 1 in
 # the three positions where `b[0]` was used, and 0 in the other nine. The 1s don't
 # depend on `x` or `b`, so nothing has to be saved: **an addition only needs shapes.**
 
@@ -104,10 +82,10 @@ course.predict(
 #
 # Now we write the addition ourselves. `c` has shape (3, 1): one number per row, used in
 # all four columns. So each number of `c` gets the sum of one row of `g`, and we sum
-# over axis 1. That isn't enough, as the error says.
+# over axis 1.
 
 
-# %% tags=["raises-exception", "slide"]
+# %% tags=["slide"]
 class AddBias(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x, b):
@@ -118,23 +96,51 @@ class AddBias(mg.autograd.Function):
         return grad_output, grad_output.sum(1)
 
 
-c = mg.tensor([[5.0], [6.0], [7.0]], requires_grad=True)
-AddBias.apply(x, c).backward(g)
+def column_and_back():
+    c = mg.tensor([[5.0], [6.0], [7.0]], requires_grad=True)
+    AddBias.apply(x, c).backward(g)
+    return c.grad
+
+
+# %% tags=["predict", "hide-input", "slide"]
+course.predict(
+    "06.axis",
+    "c is (3, 1), and the rows of g add up to 10, 100 and 1000. What happens?",
+    ["c.grad is [10, 100, 1000]", "c.grad is [[10], [100], [1000]]", "an error"],
+    then=column_and_back,
+    so=lambda ran: (
+        "an error"
+        if ran.error
+        else "c.grad is [10, 100, 1000]"
+        if ran.value.ndim == 1
+        else "c.grad is [[10], [100], [1000]]"
+    ),
+    why="`sum(1)` removes axis 1, and shape (3,) isn't (3, 1).",
+    at="GradientShapeError",
+)
 
 # %% [markdown] tags=["explain", "slide"]
-# The numbers were right: 10, 100 and 1000, one for each row. But `sum` removes the
-# axis, and shape (3,) isn't (3, 1). `keepdim=True` leaves an axis of length 1 where the
-# sum was taken. (The first line replaces only the `backward`.)
+# **An error.** The numbers were right, one for each row. But `sum` removes the axis, and
+# shape (3,) isn't (3, 1). `keepdim=True` leaves an axis of length 1 where the sum was
+# taken:
 
-# %% tags=["slide"]
-AddBias.backward = staticmethod(lambda ctx, g: (g, g.sum(1, keepdim=True)))
-AddBias.apply(x, c).backward(g)
+
+# %% tags=["explain", "slide"]
+class AddColumn(AddBias):
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output, grad_output.sum(1, keepdim=True)
+
+
+c = mg.tensor([[5.0], [6.0], [7.0]], requires_grad=True)
+AddColumn.apply(x, c).backward(g)
 c.grad
 
 # %% [markdown] tags=["explain", "slide"]
-# Write the two shapes below each other, **flush right**. An axis stretched where the
-# smaller shape has nothing, or has 1 while the result has more. Sum the gradient over
-# these axes. (If both inputs stretched, each has its own axes.)
+# Write the input's shape under the result's, **flush right**. An axis stretched where
+# the input has nothing, or has 1 while the result has more. Sum the gradient over these
+# axes. (Both inputs can stretch: (3, 1) + (4,) is (3, 4), the first along axis 1, the
+# second along axis 0.)
 #
 # | | | stretched | gradient |
 # |---|---|---|---|
@@ -166,7 +172,7 @@ mg.live(added, b=mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True))
 # </details>
 
 # %% [markdown] tags=["slide"]
-# ## What the engine does for you
+# ## A gradient of the wrong shape
 #
 # It's tempting to return `grad_output` for every input. `b` has shape (4,) again, and
 # each of the next three backwards returns something of a different shape for it.
@@ -174,10 +180,14 @@ mg.live(added, b=mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True))
 
 # %% tags=["slide"]
 def is_refused(shape):
-    AddBias.backward = staticmethod(lambda ctx, g: (g, mg.ones(shape)))
+    class Returns(AddBias):
+        @staticmethod
+        def backward(ctx, grad_output):
+            return grad_output, mg.ones(shape)
+
     b = mg.tensor([5.0, 6.0, 7.0, 8.0], requires_grad=True)
     try:
-        AddBias.apply(mg.zeros(3, 4), b).backward(g)
+        Returns.apply(x, b).backward(g)
     except RuntimeError:
         return True
     return False
@@ -209,16 +219,16 @@ course.predict(
 # A shape to which (4,) could have been stretched is **summed** back, with no message
 # (except from teaching mode). Any other shape is **refused**: (3, 5), although it's
 # larger, and also (), because a single number doesn't say what the four should get. So
-# a forgotten sum often comes right in the end. Still, **return each gradient in the
-# shape of its input**, as the exercises ask: a missing sum and a wrong one look alike,
-# and not every library repairs it. JAX refuses all three.
+# if only this last sum is missing, it always comes right. It doesn't if backward goes on
+# to compute something that needs the sum first, and not every library repairs it: JAX
+# refuses all three. **Return each gradient in the shape of its input**, as the exercises
+# ask.
 
 # %% [markdown] tags=["slide"]
-# And a wrong gradient whose shape happens to be right? Now `x` is square, this backward
-# sums over the wrong axis, and [111, 222, 333] would be right:
+# And a wrong gradient whose shape happens to be right? `AddBias` sums over axis 1. Here
+# `x` is square and `b` is a row, so that's the wrong axis: [111, 222, 333] would be right.
 
 # %% tags=["slide"]
-AddBias.backward = staticmethod(lambda ctx, g: (g, g.sum(1)))
 b = mg.tensor([5.0, 6.0, 7.0], requires_grad=True)
 AddBias.apply(mg.zeros(3, 3), b).backward(g[:, :3])
 b.grad
@@ -286,15 +296,16 @@ course.predict(
 # %% tags=["because"]
 course.because(
     "06.because",
-    "Someone repairs it with grad_output.mean(0) in the addition instead. What does b.grad "
-    "become with a loss that's right? One sentence, for yourself; it isn't graded.",
+    "Someone puts grad_output.mean(0) into the addition instead, and with MeanSquare b.grad "
+    "is -2. Is it repaired? One sentence, for yourself; it isn't graded.",
 )
 
 # %% [markdown] tags=["explain"]
 # <details><summary>Answer</summary>
 #
-# -0.25 instead of -2: a loss that's right sends -2 / 8 to each row, and the mean of
-# eight times -0.25 is -0.25. The 1/n is there twice now.
+# No: it only looks so, because two bugs cancel. MeanSquare sends -2 to each row, and
+# their mean is -2. But a loss that's right sends -2 / 8 to each row, and then b.grad is
+# -0.25.
 #
 # </details>
 
@@ -313,8 +324,8 @@ course.because(
 #
 # <details><summary>Which axes stretched?</summary>
 #
-# Write the shapes flush right. An axis stretched where the smaller shape has nothing,
-# or has 1 while the result has more. Use `keepdim=True` for the second kind.
+# Write the input's shape under the result's, flush right. An axis stretched where the
+# input has nothing, or has 1 while the result has more. Use `keepdim=True` for the second kind.
 #
 # </details>
 #
@@ -326,7 +337,7 @@ course.because(
 
 # %% [markdown]
 # In PyTorch this is the same: (3, 4) is summed silently, the others raise *invalid
-# gradient at index 1*. (torch's `sum_to_size` does what you write in 06.2.)
+# gradient at index 1*. (After 06.2, compare yours with torch's `sum_to_size`.)
 #
 # ## Now you
 #

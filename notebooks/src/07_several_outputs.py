@@ -7,6 +7,9 @@
 # * see which gradients reach `backward` when `forward` returns two tensors,
 # * choose what `backward` gets for an output that isn't used,
 # * find out which outputs have a gradient, and what to do about the others.
+#
+# The last two are one question: what should `backward` get for an output through
+# which no gradient comes?
 
 # %%
 import minigrad as mg
@@ -22,8 +25,7 @@ course.recall("07")
 #
 # `forward` can return several tensors. This one returns the sum and the difference of
 # two numbers. `backward` gets one gradient for each *output*, in the same order, and
-# returns one for each *argument*, as always. The list `arrived` is there so that we can
-# look at them later.
+# returns one for each *argument*, as always. The list `arrived` keeps them for us.
 
 
 # %% tags=["slide"]
@@ -58,13 +60,12 @@ plus.grad_fn is minus.grad_fn, plus.output_nr, minus.output_nr
 # %% [markdown]
 # ## What arrives for an unused output?
 #
-# Often not all results are used: a layer returns its output and some statistics, and
-# only the output goes into the loss. Here `minus` isn't used:
+# A layer may return its output and some statistics, and only the output goes into the
+# loss. Here `minus` isn't used:
 
 
 # %% tags=["slide"]
 def without_minus():
-    a, b = mg.tensor(5.0, requires_grad=True), mg.tensor(2.0, requires_grad=True)
     plus, _minus = PlusMinus.apply(a, b)
     (plus * 3).backward()
     return arrived[-1]
@@ -93,8 +94,7 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # A tensor of zeros: nothing arrived for `minus`, so the engine made it. And it's right:
-# if `minus` grows, the loss doesn't change. So this backward works whichever outputs
-# are used. (If none is used, it doesn't run at all.)
+# if `minus` grows, the loss doesn't change.
 
 # %% [markdown] tags=["slide"]
 # ## What does an unused output cost?
@@ -117,18 +117,36 @@ plus, minus = Lean.apply(a, b)
 (plus * 3).backward()
 
 # %% [markdown] tags=["explain", "slide"]
-# `None` arrives instead, and you can't add `None`. If you ask for it, expect it for
-# each output, because any of them may be the unused one. (When an error from `backward`
-# mentions `NoneType`, check this first.) In 07.3 you write such a backward, and measure
-# what it saves.
+# `None` arrives instead, and you can't add `None`. (When an error from `backward`
+# mentions `NoneType`, check this first.) Any output may be the unused one, so backward
+# has to ask about each:
+
+
+# %% tags=["slide", "Q28"]
+class Leaner(Lean):
+    @staticmethod
+    def backward(ctx, g_plus, g_minus):
+        if g_plus is None:
+            return g_minus, -g_minus
+        if g_minus is None:
+            return g_plus, g_plus
+        return g_plus + g_minus, g_plus - g_minus
+
+
+plus, minus = Leaner.apply(a, b)
+mg.autograd.grad(plus * 3, [a, b])
+
+# %% [markdown] tags=["explain", "slide"]
+# So with a million numbers in `minus`, the zeros cost 4 MB (a float32 takes 4 bytes),
+# an addition and a subtraction. `None` saves all three, for four more lines. In 07.3
+# you measure it.
 
 
 # %% [markdown]
-# ## Which outputs have no gradient?
+# ## The largest number and its position
 #
-# `x.max(0)` returns the largest number of a vector and its position. If `x` changes a
-# little, the largest number changes a little too. The position stays the same, until it
-# jumps: it has no useful derivative.
+# `x.max(0)` returns two tensors: the largest number of a vector, and its position, which
+# is an integer. This Function returns both, and saves the position for backward.
 
 
 # %%
@@ -144,15 +162,12 @@ class Largest(mg.autograd.Function):
     def backward(ctx, g_value, g_place):
         arrived.append((g_value, g_place))
         (place,) = ctx.saved_tensors
-        is_largest = mg.arange(ctx.count) == place
-        return g_value * is_largest
+        return g_value * (mg.arange(ctx.count) == place)
 
 
 # %% tags=["slide"]
 def largest():
-    x = mg.tensor([3.0, 7.0, 5.0], requires_grad=True)
-    value, place = Largest.apply(x)
-    return value, place
+    return Largest.apply(mg.tensor([3.0, 7.0, 5.0], requires_grad=True))
 
 
 # %% tags=["predict", "hide-input", "step", "slide", "Q37"]
@@ -174,8 +189,8 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain"]
-# The engine knows by itself that integers, and True and False, have no gradient.
-# `backward` still has a parameter for them, and gets zeros there:
+# **None.** If `x` changes a little, the position stays, until it jumps: it has no useful
+# derivative. The engine knows that of integers, and of True and False. `backward` still has a parameter for them, and gets zeros there:
 
 # %% tags=["explain", "slide", "Q37"]
 x = mg.tensor([3.0, 7.0, 5.0], requires_grad=True)
@@ -198,16 +213,14 @@ class MarksTheValue(Largest):
         return value, place
 
 
-value, place = MarksTheValue.apply(x)
-mg.autograd.grad(value, x)
+mg.autograd.grad(MarksTheValue.apply(x)[0], x)
 
 # %% [markdown] tags=["explain"]
 # <details><summary>Answer</summary>
 #
 # An error: the marked value has no node, so backward can't start there. (The advice
 # below the error is for the usual cause; here the mark is wrong.) With the position
-# marked you get [0, 1, 0]. Add the marked value to something else that requires grad,
-# and there's no error: `x` just doesn't get the value's part.
+# marked you get [0, 1, 0].
 #
 # </details>
 
@@ -216,7 +229,8 @@ mg.autograd.grad(value, x)
 #
 # `Gate` lets positive numbers pass. It also returns its mask, 1 where a number passed,
 # so that you can count them. The mask is made of floats, so that you can multiply by
-# it. Its backward uses what arrives for the first output, and ignores the rest.
+# it. Its backward follows `PlusMinus`: both outputs are made from `x`, so it adds what
+# arrives for both, and lets that through where `x` passed.
 
 
 # %% tags=["slide"]
@@ -229,13 +243,14 @@ class Gate(mg.autograd.Function):
 
     @staticmethod
     def backward(ctx, g_passed, g_mask):
+        arrived.append((g_passed, g_mask))
         (mask,) = ctx.saved_tensors
-        return g_passed * mask
+        return (g_passed + g_mask) * mask
 
 
 # %% [markdown] tags=["slide"]
-# The loss is the sum of what passed, plus the count. -1 doesn't pass, and neither do
-# -1.01 or -0.99. Nothing is marked.
+# The loss uses both outputs: it's the sum of what passed, plus the sum of the mask, which
+# is the count of the numbers that passed.
 
 
 # %% tags=["slide"]
@@ -254,31 +269,33 @@ def slopes_of_gate():
 course.predict(
     "07.gate",
     "x is [2, -1]. What are mask.requires_grad and x.grad?",
-    ["False and [1, 0]", "True and [1, 0]", "True and [2, 1]", "an error"],
+    ["False and [1, 0]", "True and [1, 0]", "True and [2, 0]", "an error"],
     then=slopes_of_gate,
     so=lambda ran: (
         "an error"
         if ran.error
         else f"{ran.value[0]} and {[round(slope) for slope in ran.value[1].tolist()]}"
     ),
-    why="The engine can't know that these floats are only ever 0 or 1. This backward "
-    "ignores the ones that arrive for them.",
+    why="The engine can't know that these floats are only ever 0 or 1, so the ones from "
+    "the count arrive too, and this backward adds them.",
     at="Gate.backward returned",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# **True and [1, 0].** The gradient is right: the derivative of the mask is 0, and this
-# backward ignores `g_mask`. (One that returns `g_passed * mask + g_mask` gives [2, 1],
-# without an error. In 07.5 such a 1 is what you want.) But the mask has an edge back to
-# the node: `mask.numpy()` is refused, and a list of masks keeps every graph in memory.
+# **True and [2, 0]**, without an error, and [1, 0] would be right: if 2 grows a little,
+# what passed grows as much, and the count stays the same. `PlusMinus` was right to add:
+# there, both outputs change with `a`. What's more, the mask has an edge back to the
+# node: `mask.numpy()` is refused, and a list of masks keeps every graph in memory.
 #
 # | output | not marked | marked |
 # |---|---|---|
 # | integers, True and False | no gradient | no gradient |
 # | floats that should have a gradient | right | **its part is missing** |
 # | floats that shouldn't, such as a mask | right only if backward ignores it | no gradient |
-#
-# One line removes the edge, and then zeros arrive for `g_mask`:
+
+# %% [markdown] tags=["slide"]
+# Here's the same gate with one line more, which marks the mask. Compare
+# `mask.requires_grad` and `x.grad`, then see what arrived for the two outputs:
 
 
 # %% tags=["slide", "Q37"]
@@ -290,7 +307,7 @@ class MarkedGate(Gate):
         return passed, mask
 
 
-slopes(MarkedGate)
+slopes(MarkedGate), arrived[-1]
 
 # %% tags=["because"]
 course.because(
@@ -298,6 +315,14 @@ course.because(
     "Which test would show you that a backward uses g_mask? One sentence, for yourself; "
     "it isn't graded.",
 )
+
+# %% [markdown] tags=["explain"]
+# <details><summary>Answer</summary>
+#
+# Take `mask.sum()` alone as the loss: `x.grad` must be all zeros. `Gate` gives [1, 0].
+# (With `MarkedGate` that loss has no path to `x`, so backward is refused.)
+#
+# </details>
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
@@ -315,14 +340,14 @@ course.because(
 # <details><summary>The second output isn't used. What does backward get for it?</summary>
 #
 # Zeros of its shape, which the engine makes; or None, after
-# `ctx.set_materialize_grads(False)` in forward. Then any of the gradients can be None.
+# `ctx.set_materialize_grads(False)` in forward.
 #
 # </details>
 #
 # <details><summary>Which outputs do you have to mark as non-differentiable?</summary>
 #
 # Floats that shouldn't have a gradient, such as a mask of 0 and 1. Integers and bools
-# have none anyway; marking them helps the reader.
+# have none anyway.
 #
 # </details>
 

@@ -63,11 +63,19 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# Changing a tensor in place isn't forbidden. `exp` saved its *result* (lesson 02), so
+# `exp` saved its *result* (lesson 02), so
 # it doesn't care what happens to `h`. The product saved `h` itself, at version 0. When
 # backward reads it, `h` is at version 1, so the engine refuses. So ask **"does a node
 # still need the old value?"** The engine is stricter: it compares versions, not
-# numbers, and refuses even if you've undone the change.
+# numbers, and refuses even if you've undone the change. `is_refused` caught its error;
+# here you can read it:
+
+# %% tags=["raises-exception", "explain", "slide"]
+x = mg.tensor(1.0, requires_grad=True)
+h = x * 2
+y = h * h
+h.add_(1)
+mg.autograd.grad(y, x)
 
 # %% [markdown] tags=["slide"]
 # ## A Function that changes its input
@@ -91,8 +99,8 @@ class Add_(mg.autograd.Function):
 
 
 # %% [markdown] tags=["slide"]
-# `h` is a product, so its `grad_fn` is the product's node. What becomes of that, and of
-# the version of `h`, when `Add_` changes it?
+# `h` is a product, so its `grad_fn` is the product's node. Which node does `h` have when
+# `Add_` has changed it?
 
 
 # %% tags=["slide"]
@@ -101,41 +109,36 @@ def added_in_place():
     b = mg.tensor(4.0, requires_grad=True)
     h = x * 2
     Add_.apply(h, b)
-    return h._version, h.grad_fn.name()
+    return h.grad_fn.name()
 
 
 # %% tags=["predict", "hide-input", "step", "slide"]
 course.predict(
     "08.add",
-    "After Add_.apply(h, b): what are h._version and the node of h?",
-    [
-        "1, and the product's node",
-        "2, and the product's node",
-        "1, and Add_'s node",
-        "2, and Add_'s node",
-    ],
+    "After Add_.apply(h, b): what's h.grad_fn?",
+    ["the product's node, as before", "Add_'s node", "None"],
     then=added_in_place,
-    so=lambda ran: "{}, and {}'s node".format(
-        ran.value[0], "Add_" if "Add_" in ran.value[1] else "the product"
+    so=lambda ran: (
+        "Add_'s node" if "Add_" in ran.value else "the product's node, as before"
     ),
-    why="`add_` counts one change, the mark counts another, and whatever uses `h` from "
-    "here on has to send its gradient through the new node.",
+    why="Whatever uses `h` from here on has to send its gradient through the new node.",
     at="ctx becomes the output's grad_fn",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# `add_` in forward made the version 1, and the mark made it 2. Why count twice? Forward
-# might have written through a NumPy array, and that isn't counted. So `apply` adds one
-# for each marked tensor, to be sure.
-#
-# Above all, the `grad_fn` of `h` is the new node now, with an edge to the product's node.
-# So `h` has a path to both leaves:
+# The `grad_fn` of `h` is the new node now, with an edge to the product's node. So `h` has
+# a path to both leaves. Look at its version, too:
 
 # %% tags=["explain", "slide"]
 x = mg.tensor(3.0, requires_grad=True)
 b = mg.tensor(4.0, requires_grad=True)
 h = x * 2
-Add_.apply(h, b) is h, mg.autograd.grad(h, [x, b])
+Add_.apply(h, b) is h, mg.autograd.grad(h, [x, b]), h._version
+
+# %% [markdown] tags=["explain", "slide"]
+# `add_` in forward made the version 1, and the mark made it 2. Why count twice? Forward
+# might have written through a NumPy array, and that isn't counted. So `apply` adds one
+# for each marked tensor.
 
 # %% [markdown] tags=["slide"]
 # ## What happens without the mark?
@@ -172,9 +175,9 @@ mg.autograd.grad(h, [x, b], allow_unused=True)
 x.add_(1)
 
 # %% [markdown] tags=["explain", "slide"]
-# After a recorded change, `x` would be a result, and the leaf whose gradient you want
-# would be gone, with its value. `Add_.apply` refuses a leaf, too. Here's a weight after
-# that error:
+# After a recorded change, `x` would be a result and no longer a leaf, so backward would
+# never fill `x.grad`. `Add_.apply` refuses a leaf, too. Here's a weight after that
+# error:
 
 # %% tags=["explain", "slide"]
 weight = mg.tensor(3.0, requires_grad=True)
@@ -191,18 +194,8 @@ except RuntimeError:
 #
 # | you mean | write |
 # |---|---|
-# | a step of the computation | change a copy: `x.clone()` has a history |
+# | a step of the computation | change a copy: `x.clone()` is recorded |
 # | an update, as an optimizer does | change `x` itself in `no_grad`, so it isn't recorded |
-#
-# Here are both. (The version of `x` goes up in `no_grad`, too, so an older graph that
-# saved `x` is refused.)
-
-# %% tags=["explain", "slide", "Q32"]
-h = x.clone()
-h.add_(1)
-with mg.no_grad():
-    x.add_(1)
-(h.is_leaf, h._version), (x.is_leaf, x._version)
 
 # %% [markdown] tags=["slide"]
 # ## Squaring in place
@@ -245,8 +238,7 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # **18**: backward read 9 where it needed 3. The engine notes the version when *apply
-# ends*, in the phase *take what was saved*, not where you call `save_for_backward`. By
-# then the change had been made and counted, so backward compares 2 with 2 and finds no
+# ends*, not where you call `save_for_backward`. By then the change had been made and counted, so backward compares 2 with 2 and finds no
 # difference. An earlier node that saved `x` would notice. You repair this class in 08.3.
 
 # %% [markdown]
@@ -275,7 +267,7 @@ mg.live(slope, x=mg.tensor(3.0, requires_grad=True))
 # </details>
 
 # %% [markdown] tags=["slide"]
-# ## Which changes aren't counted?
+# ## Two names for one memory
 #
 # `y.detach()` and `y.data` are two more names for the memory of `y`, both without
 # history. `Exp` below saves its result, and we write zeros into that between forward
@@ -337,6 +329,14 @@ course.because(
     "The engine compares versions only when backward reads a value, not when you change "
     "it. Why not at once? One sentence, for yourself; it isn't graded.",
 )
+
+# %% [markdown] tags=["explain"]
+# <details><summary>Answer</summary>
+#
+# When you change it, the engine can't know whether a backward will ever read the old
+# value. Often none does, and a change that harms nothing would be refused.
+#
+# </details>
 
 # %% [markdown] tags=["slide"]
 # ## What to remember

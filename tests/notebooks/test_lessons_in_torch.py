@@ -27,7 +27,7 @@ LESSONS = {
     "04_who_needs_a_gradient": 9,
     "05_how_backward_finds_its_way": 9,
     "06_shapes_that_stretched": 8,
-    "07_several_outputs": 8,
+    "07_several_outputs": 9,
     "08_changing_things_in_place": 8,
     "09_forward_without_ctx": 10,
     "10_differentiating_the_derivative": 15,
