@@ -235,14 +235,14 @@ def search_tables(root: Path | None = None) -> dict[str, str]:
             for cell in members:
                 for tag in filter(ASKED.fullmatch, cell.tags):
                     found.append((tag, notebook, section, first_line(cell)))
-            text = "\n".join(
-                [prose(c) if c.markdown else code(c, solved=False) for c in members]
-            )
             if number and firsts and not SELDOM_SOUGHT.match(section):
-                # An exercise explains nothing: it is found by its title alone.
+                told = "\n".join([prose(c) for c in members if c.markdown])
+                runs = [code(c, solved=False) for c in members if not c.markdown]
+                # An exercise's code is all alike: a class, forward, backward.
                 exercise = re.match(r"\d\d\.", section)
-                words = "" if exercise else faq.distinct_words(text)
-                sections.append(faq.Section(notebook, section, firsts[0], words))
+                names = "" if exercise else "\n".join(runs)
+                parts = faq.words_by_place(told, names)
+                sections.append(faq.Section(notebook, section, firsts[0], *parts))
     return {
         faq.BUILT: faq.table_text(faq.match(faq.read_questions(), found)),
         faq.BUILT_SECTIONS: faq.table_text(sections),

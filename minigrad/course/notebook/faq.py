@@ -24,7 +24,10 @@ HERE = Path(__file__).parent
 BUILT = "minigrad/course/notebook/faq.tsv"
 BUILT_SECTIONS = "minigrad/course/notebook/sections.tsv"
 SHOWN = 3
-"""How many questions or sections a search shows."""
+"""How many sections a search shows."""
+ROWS_OF_ONE = 2
+"""How many of them one question may fill, beside others that fit, too."""
+KEPT_IN_TOML = ("question", "original")
 
 
 @dataclass(frozen=True)
@@ -57,12 +60,17 @@ class Answer:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a notebook: its heading, its first cell, the words in it."""
+    """A section of a notebook: its heading, its first cell, the words in it.
+
+    ``terms``: those in bold; ``code``: words that only its code has.
+    """
 
     notebook: str
     section: str
     cell: str
+    terms: str
     words: str
+    code: str
 
 
 class AnswerError(ValueError):
@@ -93,17 +101,22 @@ def match(
     return [Answer(*cell) for cell in found]
 
 
-def distinct_words(text: str) -> str:
-    """The words by which a section is found, each once."""
-    return " ".join(sorted(set(spelled(text))))
+def words_by_place(prose: str, code: str) -> tuple[str, str, str]:
+    """The words by which a section is found, each once: in bold, in prose, in code."""
+    bold = set(spelled(" | ".join(re.findall(r"\*\*(.+?)\*\*", prose, re.DOTALL))))
+    told = set(spelled(prose)) - bold
+    rest = set(spelled(code)) - told - bold
+    terms, words, names = (" ".join(sorted(each)) for each in (bold, told, rest))
+    return terms, words, names
 
 
 def table_text(rows: Sequence[Answer | Section]) -> str:
     """A built table as text: one line a row, with tabs."""
     out = io.StringIO()
     writer = csv.writer(out, delimiter="\t", lineterminator="\n")
-    writer.writerow([field.name for field in fields(rows[0])][:4])
-    writer.writerows([astuple(row)[:4] for row in rows])
+    width = len([one for one in fields(rows[0]) if one.name not in KEPT_IN_TOML])
+    writer.writerow([field.name for field in fields(rows[0])][:width])
+    writer.writerows([astuple(row)[:width] for row in rows])
     return out.getvalue()
 
 
@@ -193,24 +206,22 @@ class Index:
         table: Sequence[Answer],
         sections: Sequence[Section],
     ) -> None:
-        words_in = {(one.notebook, one.section): one.words for one in sections}
-        self.cells: list[list[Answer]] = []
+        parts = {(one.notebook, one.section): parts_of(one) for one in sections}
+        self.cells: list[Answer] = []
         self.titles: list[str] = []
         texts = []
-        for each in asked:
-            rows = [row for row in table if row.id == each.id]
-            headings = " ".join([row.section for row in rows])
-            around = [words_in.get((row.notebook, row.section), "") for row in rows]
-            pasted = " ".join(each.also)
-            ours, theirs = (each.asks, 3), (each.original, 2)
-            near = (headings, 1), (" ".join(around), 0.3)
-            self.cells.append(rows)
-            self.titles.append(plain(each.asks))
-            texts.append([ours, theirs, (pasted, 2), *near])
+        also = {each.id: " | ".join(each.also) for each in asked}
+        for row in table:
+            around = parts.get((row.notebook, row.section), [(row.section, 1.0)])
+            near = [(text, weight / 2) for text, weight in around]
+            pasted = also[row.id]
+            self.cells.append(row)
+            self.titles.append(plain(row.question))
+            texts.append([(row.question, 3), (row.original, 2), (pasted, 2), *near])
         for one in sections:
-            self.cells.append([Answer("", one.notebook, one.section, one.cell)])
+            self.cells.append(Answer("", one.notebook, one.section, one.cell))
             self.titles.append(plain(one.section))
-            texts.append([(one.section, 3), (one.words, 0.7)])
+            texts.append(parts[one.notebook, one.section])
         self.ranking = Ranking(texts)
 
     def find(self, question: str) -> Answers:
@@ -223,21 +234,25 @@ class Index:
         best = [number for _, number in self.ranking.best(question)]
         named = [n for n, title in enumerate(self.titles) if title == plain(question)]
         if not named and not self.ranking.knows(question, best):
-            near = f"{question} {self.ranking.nearest_words(question)}"
-            best = [number for _, number in self.ranking.best(near)]
             found.note = f"Nothing found for {question!r}. The nearest are:"
         shown: set[tuple[str, str]] = set()
-        groups = 0
         for number in dict.fromkeys([*named, *best]):
-            new = [
-                c for c in self.cells[number] if (c.notebook, c.section) not in shown
-            ]
-            shown |= {(c.notebook, c.section) for c in new}
-            found += new
-            groups += bool(new)
-            if groups == SHOWN:
+            row = self.cells[number]
+            place = row.notebook, row.section
+            alike = [one for one in found if row.id and one.id == row.id]
+            if place not in shown and (number in named or len(alike) < ROWS_OF_ONE):
+                shown.add(place)
+                found.append(row)
+            if len(found) == SHOWN:
                 break
         return found
+
+
+def parts_of(one: Section) -> list[tuple[str, float]]:
+    """What of a section can be found, with what it weighs."""
+    lesson = re.sub(r"\d+|_|exercises", " ", Path(one.notebook).stem)
+    parts = (one.section, 3), (one.terms, 1), (one.words, 0.7), (one.code, 0.3)
+    return [*parts, (lesson, 0.5)]
 
 
 def plain(title: str) -> str:

@@ -41,10 +41,35 @@ def test_heavier_part_of_a_text_decides() -> None:
     assert ranking.best("graph")[0][1] == 0
 
 
-def test_misspelt_word_leads_to_those_spelt_much_like_it() -> None:
+@pytest.mark.parametrize("typed", ["broadcst", "broadcasst", "braodcast", "broadcost"])
+def test_misspelt_word_counts_as_the_one_that_is_a_slip_away(typed: str) -> None:
     ranking = Ranking([[("broadcast", 1)], [("hook", 1)]])
-    assert ranking.nearest_words("broadcst") == "broadcast"
-    assert ranking.nearest_words("zebra") == ""
+    assert [number for _, number in ranking.best(typed)] == [0]
+
+
+def test_word_that_is_like_none_is_left_out_and_does_not_count_against() -> None:
+    ranking = Ranking([[("broadcast", 1)], [("hook", 1)]])
+    assert ranking.best("zebra") == []
+    assert ranking.best("zebra hook") == ranking.best("hook")
+    assert ranking.mended("tensor") == "tensor"
+
+
+def test_word_of_pytorch_leads_to_the_one_that_the_course_has() -> None:
+    ranking = Ranking([[("step small", 1)], [("hook", 1)], [("node order", 1)]])
+    assert ranking.best("epsilon")[0][1] == 0
+    assert ranking.best("topological")[0][1] == 2
+
+
+def test_words_side_by_side_count_more_than_the_same_apart() -> None:
+    message = "expected version 0, got tensor"
+    ranking = Ranking([[("tensor got, version expected", 1)], [(message, 1)]])
+    assert ranking.best("expected version 3, got tensor")[0][1] == 1
+
+
+def test_text_with_more_of_the_question_comes_first() -> None:
+    texts = ["hook hook hook edge", "hook graph node", "node", "graph", "edge"]
+    ranking = Ranking([[(text, 0.9)] for text in texts])
+    assert ranking.best("hook graph node")[0][1] == 1
 
 
 def test_same_words_twice_weigh_twice() -> None:
