@@ -162,12 +162,12 @@ for _ in run:
 # %% [markdown] tags=["slide"]
 # ## What does each Function cost?
 #
-# `course.costs(step)` says how many bytes each Function keeps, and how many milliseconds
-# it takes each way. Here it's a network with two layers; `Mm` is `@`. **Look.** Which
-# Function keeps most? Is it also the slowest?
+# `course.costs(step)` says how many bytes each Function keeps, and how many
+# milliseconds it takes each way. Here it's a network with two layers; `Mm` is `@`.
+# **Look.** Which Function keeps most? Is it also the slowest?
 
 
-# %% tags=["slide"]
+# %%
 w1, w2 = [(mg.randn(64, n) / 8).requires_grad_() for n in (64, 10)]
 
 
@@ -179,7 +179,7 @@ def two_layers():
 # %% tags=["slide"]
 course.costs(two_layers)
 
-# %% [markdown] tags=["explain", "slide"]
+# %% [markdown] tags=["explain"]
 # Relu and the second `@`, and it's one array: Relu's result, 64 times 64 numbers of 4
 # bytes, which both need. It takes memory once and is counted for both. Images and
 # weights, which are there anyway, don't count. The slowest is usually `Mm`. In 16.6
