@@ -1,5 +1,8 @@
 """The models of the bench learn, and their steps are the same on all sides."""
 
+import os
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 
@@ -56,8 +59,10 @@ def test_functions_of_a_step_are_counted() -> None:
     name = "step: MLP 64-128-64-10 on digits: Python functions"
     (row,) = tasks[name].rows(True)
     assert row.ours is not None
-    assert 50 < row.ours <= 300
-    assert row.note == ""
+    # The kernels' twins in NumPy are functions in Python, and count.
+    compiles = os.environ.get("MINIGRAD_JIT") != "0" and find_spec("numba")
+    assert 50 < row.ours <= (300 if compiles else 340)
+    assert bool(row.note) != bool(compiles)
     assert row.shown_goal.startswith("300 functions ")
 
 
