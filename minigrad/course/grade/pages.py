@@ -246,7 +246,7 @@ def _for_a_person(
     found: dict[Left, list[str]] = {each: [] for each in left}
     for result in results:
         note = result.note if result.state == BY_HAND_STATE else ""
-        named = f"It names {', '.join(result.flags)}." if result.flags else ""
+        named = f"In it: {', '.join(result.flags)}." if result.flags else ""
         for why in filter(None, (result.trouble or note, named)):
             key = result.student, result.file, why
             found.setdefault(key, []).append(result.exercise)

@@ -315,7 +315,7 @@ def test_whoever_walks_to_the_guard_gets_nothing_and_is_looked_at(
     assert result.points == 0
     doors = {"GraphTask", "__closure__", "cell_contents", "engine"}
     assert set(result.flags) == {*doors, examiner.ASKED}
-    assert "names GraphTask, __closure__" in pages.of_class([result])
+    assert "In it: GraphTask, __closure__" in pages.of_class([result])
     assert "__closure__" in results.table([result])
     assert "__closure__" not in pages.of_student("eve", [result])
     honest = graded("gym.Square", RIGHT)
