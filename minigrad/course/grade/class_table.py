@@ -108,7 +108,7 @@ def override(rows: Sequence[Row], overrides: Overrides, place: Path) -> None:
         if key_of(student) not in by_key:
             what = f"nobody is called '{student}'"
             fix = "write the student as in results.csv, or the id of the roster"
-            raise csv_files.refused(place, 1, what, fix)
+            raise csv_files.refused(place, one.line, what, fix)
         row = by_key[key_of(student)]
         row.overrides[exercise] = one
         if one.points is None:

@@ -15,10 +15,11 @@ COLUMNS = ("student", "exercise", "points", "comment")
 
 @dataclass(frozen=True)
 class Override:
-    """Points, where they are changed, and what the student is told."""
+    """Points, where they are changed, what the student is told, and its line."""
 
     points: float | None = None
     comment: str = ""
+    line: int = 1
 
 
 Overrides = dict[tuple[str, str], Override]
@@ -47,7 +48,7 @@ def read(path: Path) -> Overrides:
         if not points and not comment:
             what = "neither points nor a comment"
             raise csv_files.refused(path, line, what, "fill in one, or take it out")
-        found[key] = Override(points_in(path, line, exercise, points), comment)
+        found[key] = Override(points_in(path, line, exercise, points), comment, line)
     return found
 
 

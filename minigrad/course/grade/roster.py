@@ -24,6 +24,7 @@ class Member:
     name: str
     id: str
     row: dict[str, str] = field(default_factory=dict, compare=False)
+    line: int = field(default=1, compare=False)
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Roster:
                     ids = " and ".join([one.id for one in meant])
                     what = f"'{owner}' can be {ids}: both are called {meant[1].name}"
                     fix = f"call the folder {meant[0].id} or {meant[1].id}"
-                    raise csv_files.refused(self.path, 1, what, fix)
+                    raise csv_files.refused(self.path, meant[1].line, what, fix)
                 if meant:
                     found[owner] = meant[0]
                     break
@@ -87,7 +88,7 @@ def read(path: Path) -> Roster:
             what = f"the id {row[column]} stands in line {lines[key]}, too"
             raise csv_files.refused(path, line, what, "give each student one row")
         lines[key] = line
-        members.append(Member(name, row[column], row))
+        members.append(Member(name, row[column], row, line))
     if not members:
         what, fix = "there is no student in it", "write a row for each, below a heading"
         raise csv_files.refused(path, 1, what, fix)

@@ -6,6 +6,7 @@ import json
 import os
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -170,11 +171,10 @@ def test_results_of_another_judge_are_called_old_and_graded_again_when_asked(
         assert "0 graded, 2 were graded" in (said := capsys.readouterr().err)
         assert "2 results (gym.Square) are old: the judge has changed since." in said
         assert "are old" in plain((out / "class.html").read_text())
-        harder = dataclasses.replace
         before = command.grade_here
 
-        def stricter(work: Work, *how: object) -> Result:
-            return harder(before(work, *how), points=0.5)  # type: ignore[arg-type]
+        def stricter(work: Work, *how: Any) -> Result:
+            return dataclasses.replace(before(work, *how), points=0.5)
 
         monkeypatch.setattr(command, "grade_here", stricter)
         graded(source, "--regrade")
@@ -230,7 +230,7 @@ WRONG_TABLES = {
     "ada,,2,": "overrides.csv, line 2: points for no exercise",
     ",01.4,2,": "overrides.csv, line 2: no student",
     "ada,01.4,,": "overrides.csv, line 2: neither points nor a comment",
-    "eve,gym.Square,2,": "nobody is called 'eve'",
+    "eve,gym.Square,2,": "overrides.csv, line 2: nobody is called 'eve'",
     "ada,01.4,2,a,b": "overrides.csv, line 2: 5 cells under 4 headings",
     "ada,01.4,2,\nada,01.4,3,": "line 3: ada has another line for 01.4",
 }
@@ -280,7 +280,9 @@ def test_a_folder_that_two_can_be_meant_by_is_not_guessed(tmp_path: Path) -> Non
     path.write_text("id,name\n3,Ada\n4,Ada\n")
     class_ = roster.read(path)
     assert class_.of(["3"]) == {"3": class_.members[0]}
-    with pytest.raises(TableError, match="'ada' can be 3 and 4: both are called Ada"):
+    with pytest.raises(
+        TableError, match="line 3: 'ada' can be 3 and 4: both are called Ada"
+    ):
         class_.of(["ada"])
     assert class_.of(["zoe"]) == {}
 
