@@ -50,9 +50,33 @@ def refuse_others(page: Page, base: str) -> list[str]:
 
 
 class InBrowser(Notebook):
-    """A notebook that is open in the browser edition."""
+    """A notebook that is open in the browser edition: by itself, the first lesson."""
 
-    def __init__(self, page: Page, base: str, path: str) -> None:
+    def __init__(self, page: Page, base: str, path: str = "") -> None:
         self.page = page
-        page.goto(f"{base}/lab/index.html?path={path}&reset")
+        page.goto(f"{base}/lab/index.html?path={path}&reset" if path else f"{base}/")
         self.wait_until_ready()
+
+
+def faults(book: Notebook) -> list[str]:
+    """Code cells that did not run, or that raised where they should not, or not."""
+    found = []
+    for cell in book.cells():
+        if cell["type"] != "code":
+            continue
+        errors = [one for one in cell["outputs"] if one["output_type"] == "error"]
+        begins = cell["source"][:70]
+        if not cell["count"]:
+            found.append(f"not run: {begins}")
+        elif bool(errors) != ("raises-exception" in cell["tags"]):
+            said = "; ".join([f"{one['ename']}: {one['evalue']}" for one in errors])
+            found.append(f"{said or 'raised nothing'}: {begins}")
+    return found
+
+
+def said_by(book: Notebook, index: int, source: str) -> str:
+    """What a cell says that holds ``source`` instead."""
+    book.type_into(index, source)
+    book.run(index)
+    outputs = book.cells()[index]["outputs"]
+    return "".join([str(one.get("data", one.get("text"))) for one in outputs])

@@ -25,6 +25,15 @@ from minigrad.course.site.pyodide import STARTS_WITH, SiteError, write_pyodide
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = "MINIGRAD_PYODIDE"
 FIRST_LESSON = "notebooks/00_start_here.ipynb"
+FRONT_PAGE = f"""\
+<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8">
+<title>minigrad</title>
+<meta http-equiv="refresh" content="0; url=lab/index.html?path={FIRST_LESSON}">
+<a href="lab/index.html?path={FIRST_LESSON}">The course</a>
+</html>
+"""
 KERNEL = "@jupyterlite/pyodide-kernel-extension"
 EXTENSIONS = (KERNEL, "@jupyter-widgets/jupyterlab-manager", "anywidget")
 """What is added to JupyterLab: Python, and the widgets of forms and live players."""
@@ -35,6 +44,12 @@ LINES = {
     "fileFormat": "text",
     "mimeTypes": ["text/plain"],
 }
+
+PLACES = (
+    "async e=>{try{await h.runExclusive(",
+    '"error"===e.content.status&&h.cancel()',
+)
+"""Where JupyterLite receives a cell, and where it drops those that wait."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -80,6 +95,7 @@ def write_site(out: Path, wheels: Path | None = None) -> None:
         write_settings(source)
         run_jupyterlite(source, built)
         let_cells_raise(built)
+        (built / "index.html").write_text(FRONT_PAGE, "utf8")
         if out.exists():
             out.rmdir()
         built.rename(out)
@@ -118,7 +134,6 @@ def write_settings(source: Path) -> None:
     }
     page: dict[str, Any] = {
         "appName": "minigrad",
-        "appUrl": f"./lab/index.html?path={FIRST_LESSON}",
         "exposeAppInBrowser": True,
         "litePluginSettings": {
             f"{KERNEL}:kernel": {
@@ -160,12 +175,11 @@ def let_cells_raise(built: Path) -> None:
     JupyterLite drops all cells that wait when one fails, whatever was asked for it.
     Raises: SiteError if it is another JupyterLite than this was written for.
     """
-    places = ('async e=>{try{await h.runExclusive(', '"error"===e.content.status&&h.cancel()')
     asks = "e.header.goesOn=!1===e.content.stop_on_error;"
     for script in (built / "build").glob("*.js"):
         text = script.read_text("utf8")
-        if all([text.count(place) == 1 for place in places]):
-            receives, cancels = places
+        if all([text.count(place) == 1 for place in PLACES]):
+            receives, cancels = PLACES
             text = text.replace(receives, receives.replace("try{", f"{asks}try{{"))
             goes_on = "&&!e.parent_header.goesOn&&"
             text = text.replace(cancels, cancels.replace("&&", goes_on))
