@@ -13,8 +13,8 @@ import pytest
 from minigrad.course.grade import scratch
 from minigrad.course.grade.examiner import Result, Work, grade
 from minigrad.course.grade.sandbox import Box
-from tests.course.grade.attacks import RIGHT
-from tests.course.grade.conftest import assert_are_left, inside
+from tests.course.grade.attacks import RIGHT, inside
+from tests.course.grade.conftest import assert_are_left
 
 FILES = {
     "in many files": "open(f'big{n}', 'wb').write(part)",
