@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,11 @@ def read(path: Path) -> tuple[Membership | None, list[dict[str, Any]]]:
     return member, lines[1:]
 
 
+def last_line(member: Membership, arrived: list[dict[str, Any]]) -> int:
+    """Where the journal goes on behind what has arrived."""
+    return max([member.begun, *[int(each["to"]) for each in arrived]])
+
+
 def events_after(offset: int, path: Path) -> Iterator[tuple[int, list[Event]]]:
     """What the whole lines of the journal behind ``offset`` tell a room, line by line.
 
@@ -146,9 +152,10 @@ def event(name: str, state: str, mistake: str = "") -> Event:
     return {"id": name, "state": state, "mistake": mistake}
 
 
+@cache
 def is_exercise(name: str) -> bool:
     """Whether the course has an exercise of this id."""
-    return name in {*catalogue.names(), *catalogue.gym_names()}
+    return name in catalogue.names() or name in catalogue.gym_names()
 
 
 def predictions(name: str, answer: object) -> list[Event]:
@@ -230,11 +237,12 @@ def deliver(place: Path) -> bool:
     if member is None:
         return True
     path = place.with_name("progress.jsonl")
-    end = max([member.begun, *[each["to"] for each in arrived]])
+    end = last_line(member, arrived)
     if path.exists() and path.stat().st_size < end:
-        end = 0
+        end = 0  # another journal: the old one was deleted
     batch: list[Event] = []
-    for end, found in events_after(end, path):
+    for after, found in events_after(end, path):
+        end = after
         batch += found
         if len(batch) >= AT_ONCE:
             break
@@ -384,7 +392,7 @@ def sent() -> Sent:
         return Sent("", (), 0)
     # Two notebooks may have sent the same lines: the room took them once.
     known = {(e["line"], e["id"]): e for each in arrived for e in each["events"]}
-    end = max([member.begun, *[each["to"] for each in arrived]])
+    end = last_line(member, arrived)
     waiting = [one for _, found in events_after(end, path) for one in found]
     return Sent(member.name, tuple(known.values()), len(waiting))
 

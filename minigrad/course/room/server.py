@@ -29,7 +29,6 @@ from urllib.parse import urlsplit
 
 import segno
 from tornado.httpserver import HTTPServer
-from tornado.netutil import bind_sockets
 from tornado.web import Application, HTTPError, RequestHandler
 from tornado.websocket import WebSocketHandler
 
@@ -516,10 +515,10 @@ def parser() -> argparse.ArgumentParser:
     """The options of the command."""
     found = argparse.ArgumentParser(
         prog="python -m minigrad room",
-        description="Show a class on one board: who has solved what, which mistakes are "
-        "made now, votes. Learners join with course.join(code).",
-        epilog="Ctrl-C closes the room and deletes what it kept. If the computer stops "
-        "instead, the same command goes on where it was.",
+        description="Show a class on one board: who has solved what, which mistakes "
+        "are made now, votes. Learners join with course.join(code).",
+        epilog="Ctrl-C closes the room and deletes what it kept. If the computer "
+        "stops instead, the same command goes on where it was.",
     )
     found.add_argument(
         "--lan",
@@ -554,12 +553,12 @@ async def serve(chosen: argparse.Namespace) -> None:
         protocol.load_cert_chain(*chosen.certificate[:2])
     own = chosen.address or (address_in_lan() if chosen.lan else LOOPBACK[0])
     scheme = "https" if protocol else "http"
-    sockets = bind(chosen.port, "" if chosen.lan else LOOPBACK[0])
+    listening = bind(chosen.port, "" if chosen.lan else LOOPBACK[0])
     desk = Desk(folder / f"open_room_{chosen.port}.jsonl")
     desk.summary, desk.where = chosen.summary, f"{scheme}://{own}:{chosen.port}"
     app = application(desk, (*LOOPBACK, own.lower()))
     server = HTTPServer(app, ssl_options=protocol, max_body_size=BODY)
-    server.add_sockets(sockets)
+    server.add_socket(listening)
     # A name on a certificate is not 127.0.0.1; without one nothing leaves the laptop.
     near = desk.where if protocol else f"{scheme}://{LOOPBACK[0]}:{chosen.port}"
     print(
@@ -585,19 +584,21 @@ async def serve(chosen: argparse.Namespace) -> None:
     print(f"The room is closed, and what it kept is deleted{kept}.")
 
 
-def bind(port: int, address: str) -> list[socket.socket]:
-    """The sockets to listen on.
+def bind(port: int, address: str) -> socket.socket:
+    """The socket to listen on.
 
     Raises: ArgumentValueError if another program has the port.
     """
     try:
-        return bind_sockets(port, address, family=socket.AF_INET)
+        listening = socket.create_server((address, port), backlog=128)
     except OSError as error:
         raise errors.ArgumentValueError.at(
             f"--port {port}",
             f"it can't be opened ({error.strerror})",
             "close the other room, or name another port, such as --port 8766",
         ) from None
+    listening.setblocking(False)
+    return listening
 
 
 async def tick(desk: Desk) -> None:

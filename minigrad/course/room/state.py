@@ -1,4 +1,4 @@
-"""A room as a fold of what happened in it: entries in, board out; no clock, no files."""
+"""What happened in a room, folded into its board: no clock, no files, no network."""
 
 from __future__ import annotations
 

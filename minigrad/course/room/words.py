@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from minigrad.mistakes import TABLE
 ROOT = Path(__file__).resolve().parents[3]
 
 
+@cache
 def words(root: Path = ROOT) -> dict[str, Any]:
     """Everything that the pages name; predictions as the built lessons ask them.
 

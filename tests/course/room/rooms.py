@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from tornado.httpserver import HTTPServer
-from tornado.netutil import bind_sockets
 
 from minigrad.course.room import server, state
 
@@ -76,7 +75,7 @@ def open_room(file: Path, port: int = 0, **options: Any) -> Iterator[Running]:
     found: list[Running] = []
 
     async def serve() -> None:
-        (listening,) = bind_sockets(port, "127.0.0.1")
+        listening = server.bind(port, "127.0.0.1")
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         desk = server.Desk(file, **options)
         desk.where = url
