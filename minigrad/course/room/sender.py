@@ -34,7 +34,7 @@ AT_ONCE = 200
 """How many events one request carries."""
 PATIENCE = 5.0
 """Seconds after which a request counts as lost."""
-PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0)
+PAUSES = (0.5, 1.0, 2.0, 4.0)
 """Seconds between tries while the room can't be reached; the last one stays."""
 LETTERS = "abcdefgh"
 
