@@ -1,4 +1,4 @@
-"""Sixty learners, twenty checks each, one server: ``python -m tests.course.room.with_sixty``.
+"""Sixty learners with twenty checks each: ``python -m tests.course.room.with_sixty``.
 
 Measures from a line in a learner's journal to the board that shows it; then once more,
 with the server killed in the middle and started again, and compares board and journals.

@@ -189,7 +189,7 @@ function voteHead(vote) {
     ? `${round}${vote.answered} of ${seen.learners} have answered`
     : count(vote.answered, "answer");
   return [
-    el("p", { class: kind === "projector" && "big" }, question || vote.id),
+    el(kind === "projector" ? "h1" : "p", { class: kind === "projector" && "big" }, question || vote.id),
     el("p", { class: "soft" }, state),
   ];
 }
@@ -448,7 +448,7 @@ function projector() {
       el(
         "section",
         {},
-        el("p", { class: "big" }, `Lesson ${seen.lesson}`),
+        el("h1", { class: "big" }, `Lesson ${seen.lesson}`),
         el("p", {}, `${count(seen.learners, "learner")}, ${seen.stuck} stuck`),
         el("h2", {}, "Solved, and being worked on"),
         el("div", { class: "progress" }, rows),
@@ -516,7 +516,8 @@ function learner() {
   const closed = vote && !vote.open ? (vote.mine ? `Closed. You said ${vote.mine}.` : "Closed.") : "No question at the moment.";
   const waiting = seen.before ? `${count(seen.before, "other")} before you` : "you're next";
   draw(
-    el("p", {}, "You're ", el("b", { class: "who" }, seen.name), ". Only the instructor sees that name."),
+    el("h1", {}, "You're ", el("span", { class: "who" }, seen.name)),
+    el("p", { class: "soft" }, "Only the instructor sees that name."),
     el("h2", {}, vote?.round > 1 ? "Vote again, after the discussion" : "Vote"),
     choices.length ? el("div", { class: "bar" }, choices) : el("p", { class: "soft" }, closed),
     el("h2", {}, "Help"),
