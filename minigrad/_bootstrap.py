@@ -53,6 +53,7 @@ usage: python3 minigrad <command> [arguments]
          with --quick in about a minute
   grade  grade a class, each submission in a box: grade SUBMISSIONS --out DIR;
          or compare two concept tests: grade --concepts BEFORE AFTER
+  room   show a class on one board, by ids and counts: room, or room --lan
 
 The first run installs what the command needs: into the active virtual or conda
 environment (conda's base does not count), else into .venv in the clone.
@@ -67,6 +68,7 @@ EXTRAS = {
     "slides": frozenset({"lab"}),
     "bench": frozenset({"lab"}),
     "grade": frozenset({"lab"}),
+    "room": frozenset({"lab"}),
 }
 
 MODULES = {
@@ -77,6 +79,7 @@ MODULES = {
     "slides": "minigrad.course.author.slides:main",
     "bench": "minigrad.bench.__main__:main",
     "grade": "minigrad.course.grade.command:main",
+    "room": "minigrad.course.room.server:main",
 }
 """What runs a command inside an environment that is there already."""
 
