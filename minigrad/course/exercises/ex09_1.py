@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import minigrad
@@ -33,7 +34,7 @@ def truth() -> dict[str, str]:
     """Each of them is tried; a refusal is an answer as well."""
     x, xs = minigrad.tensor(3.0), minigrad.tensor([1.0, 2.0, 3.0])
     leaf = minigrad.tensor(3.0, requires_grad=True)
-    calls = {
+    calls: dict[str, Callable[[], Any]] = {
         "a": lambda: Square.apply(leaf).backward(),
         "b": lambda: func.grad(Square.apply)(x),
         "c": lambda: func.grad(Split.apply)(x),
