@@ -51,8 +51,8 @@ hint("09.2")
 # %% [markdown]
 # ## 09.3 Convert Decay
 #
-# `DecayWithCtx` is right, and in the first style: of an amount x, what's left after some
-# hours. x and rate are tensors, hours is a plain number. Which of forward's lines
+# `DecayWithCtx` is right, and in the first style: of an amount x, what's left after
+# some hours. x and rate are tensors, hours is a plain number. Which of forward's lines
 # compute, and which ones fill ctx? (About 10 minutes.)
 
 
