@@ -209,6 +209,7 @@ course.predict(
 # know how your methods run on a batch: by that promise, or by a `vmap` method that you
 # write yourself, say because forward calls NumPy (lesson 15). With both in place you
 # can stack them: `vmap(grad(Ruled.apply))` gives 2, 4, 6, a gradient for each sample.
+# (Side effects go unseen: a forward that counts its calls counts 1 for the batch.)
 
 # %% [markdown] tags=["slide"]
 # ## A value from the middle of forward
@@ -315,7 +316,7 @@ second(Early)
 #
 # A Module's `self` is one more place to keep things. How do you choose? Ask how long a
 # value lives, and whether a gradient should reach it. Here's a Function that has a
-# gradient for both of its arguments. (`Split` gives it the `setup_context`.)
+# gradient for both of its arguments. (It inherits a `setup_context` that saves them.)
 
 
 # %% tags=["slide"]
@@ -333,7 +334,7 @@ class Product(Split):
 # %% [markdown]
 # **Try.** Both Modules keep a parameter on `self` and multiply x by it. `Gain` passes
 # it to `apply`, `ByNumber` passes its value as a plain number. Which one gets a
-# gradient for its parameter, and what does the other one do: raise an error, or not?
+# gradient for its parameter, and what happens to the other one?
 
 
 # %% tags=["try"]
@@ -358,7 +359,7 @@ for model in models:
 
 # %% [markdown] tags=["explain", "slide"]
 # Only `Gain`. The graph has an edge to each tensor among the arguments, and a plain
-# number is a constant: `ByNumber` would train without an error and never change `gain`.
+# number is a constant: `gain` would never change, and no message says so.
 #
 # | the value | belongs |
 # |---|---|
