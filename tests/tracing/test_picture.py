@@ -19,6 +19,7 @@ from tests.tracing import happenings
 from tests.tracing.any_program import faults
 from tests.tracing.pictures import inconsistencies
 from tests.tracing.programs import Scale, events_of, record_failure, record_scale
+from tests.views import folding
 
 OLDER = Path(__file__).with_name("schema_1.json")
 MOST_STOPS = 9
@@ -190,8 +191,8 @@ def test_nodes_of_one_name_are_told_apart_everywhere() -> None:
     labels = [e["label"] for e in trace.data["events"] if "ins" in e]
     assert labels == ["Square 1", "Square 2"]
     assert "Square 1 gets 18." in trace.sentences(0)
-    held = [item for e in events_of(trace, "ctx.save") for item in e["mem"]["add"]]
-    assert [item["of"] for item in held] == labels
+    held = folding.memory_at(trace.data, len(trace)).values()
+    assert [item["of"] for item in held if item["key"] == "saved.0"] == labels
 
 
 def test_setup_context_is_what_fills_the_box() -> None:
