@@ -85,9 +85,9 @@ class EventLog:
                 changes = ctxs.changes(card, ctx)
                 if changes is not None:
                     event["ctx"] = changes
-                    if card.is_users and ctx._edges and event["k"] not in LOOKED:
-                        if ctx.to_save or ctx.__dict__:
-                            memory.look_at_node(ctx, self.id_of(ctx), card.label)
+                    is_kept = card.is_users and ctx._edges
+                    if is_kept and event["k"] not in LOOKED and filled(ctx):
+                        memory.look_at_node(ctx, self.id_of(ctx), card.label)
         if others:
             put_others(event, others)
         if memory.added or memory.dropped:
@@ -185,6 +185,11 @@ class EventLog:
     def called(self, node: Any) -> str:
         """A node in a sentence: a leaf's node by the name of its tensor."""
         return called(*self.named(node))
+
+
+def filled(ctx: Any) -> bool:
+    """Whether forward has put something on ``ctx`` that apply has not taken."""
+    return bool(ctx.to_save or ctx.__dict__)
 
 
 def put_others(event: dict[str, Any], others: Sequence[dict[str, Any]]) -> None:
