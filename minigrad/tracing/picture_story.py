@@ -98,7 +98,7 @@ class PictureStory(BackwardPicture):
         data = [one for one in ins if one.get("name") and not one["needs"]]
         without = message("why.no-wire", tensor=data[0]["name"]) if data else ""
         again = message("why.again") if node["order"] > 1 else ""
-        options = []
+        options: list[tuple[str, ...]] = []
         if (function := operation_of(node["label"])) in self._learners:
             self._learners.remove(function)  # told once
             fields = {"node": node["label"], "function": function}
