@@ -32,8 +32,8 @@ const HELP_KEYS = [
 
 // What stands in the picture, and the message that says what it means.
 const HELP_MARKS = [
-  ["x 2", "mark.value"],
-  ["ctx", "mark.box"],
+  ["x 2", "legend.value"],
+  ["ctx", "legend.kept"],
   ["…Backward0", "mark.builtin"],
   ["× 5 (w)", "mark.slope"],
   ["2 + …", "mark.tray"],
