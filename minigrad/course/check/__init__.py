@@ -2,6 +2,7 @@
 
 from minigrad.course.check import (
     calls,
+    crossing,
     examination,
     facts,
     forbidden_api,
@@ -114,6 +115,7 @@ __all__ = [
     "as_imported",
     "calls",
     "crash_of",
+    "crossing",
     "declare",
     "diagnose",
     "error_of",

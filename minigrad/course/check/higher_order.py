@@ -232,6 +232,9 @@ def _of_tangent(case: CaseFile, fact: Facts, run: Tangent) -> Finding | None:
         what = f"{what}: {thrown(run.crash)}"
         ids = _named_crash(run)
         return Finding(ids, what, where_of(case, run.crash), crashed=True)
+    if run.changed:
+        what += ", an input or a tangent holds other numbers afterwards"
+        return Finding(("M02",), what, where)
     trial = next(t for t in fact.trials if t.name == "plain")
     if not _is_off(case, trial, run, run.tangents):
         return None
