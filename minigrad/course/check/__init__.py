@@ -26,6 +26,7 @@ from minigrad.course.check.casefile import (
     thrown,
     tolerance,
 )
+from minigrad.course.check.crossing import Crossing
 from minigrad.course.check.declared import declare
 from minigrad.course.check.diagnosis import Diagnosis, diagnose
 from minigrad.course.check.engines import MINIGRAD
@@ -89,6 +90,7 @@ __all__ = [
     "CheckFailed",
     "Contract",
     "Crash",
+    "Crossing",
     "Deadline",
     "Diagnosis",
     "Exercise",

@@ -10,7 +10,7 @@ tried, why not; it is not made then.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,10 @@ class Crossing:
     gaps: Mapping[str, str] = field(default_factory=dict)
     size: float = LARGE
 
+    def but(self, gaps: Mapping[str, str] | None = None, **changed: Any) -> Crossing:
+        """The same with what else is said, and with further gaps."""
+        return replace(self, gaps={**self.gaps, **(gaps or {})}, **changed)
+
     def levels(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Each plain number with the values it is tried with, by what they are."""
         for name, said in self.inputs.items():
@@ -79,6 +83,9 @@ class Crossing:
         elif self.inputs and not any(map(_may_be_bare, stretch)):
             asked.remove("0 axes")
         return asked if contract.skips_unneeded else asked - {"needless work"}
+
+
+NOTHING_SAID = Crossing()
 
 
 @dataclass(frozen=True)
@@ -158,9 +165,10 @@ class _Drawing:
         inputs: dict[str, Any] = {}
         for name, said in self.crossing.inputs.items():
             inputs[name] = self._value(name, said, inputs)
-        given = tuple([inputs[name] for name in self.contract.arguments])
+        given = tuple(inputs.values())
         first = next(v for v in given if is_float(v))
-        plain = [f"{n} = {v}" for n, v in inputs.items() if not hasattr(v, "dtype")]
+        named = zip(self.contract.arguments, given, strict=True)
+        plain = [f"{n} = {v}" for n, v in named if not hasattr(v, "dtype")]
         name = ", ".join([self.corner.name, f"shape {first.shape}", *plain])
         return Case(name, given, self._upstream(result, given), is_corner=True)
 
@@ -193,11 +201,14 @@ class _Drawing:
     def _numbers(self, shape: tuple[int, ...]) -> Array:
         if self.corner.name == "near ties":
             return self._near_ties(shape)
+        # No two are equal, so that nothing depends on ties.
+        count = int(np.prod(shape))
+        places = self.random.permutation(count) + self.random.uniform(0.2, 0.8, count)
+        places = places.reshape(shape) / max(count, 1)
         signs = self.random.choice([-1.0, 1.0], shape)
         if self.corner.name == "large x":
-            sizes = self.random.uniform(1.0, 2.5, shape) * self.crossing.size
-            return np.asarray((signs * sizes).round(2))
-        found = (signs * self.random.uniform(0.3, 2.5, shape)).round(2)
+            return np.asarray(signs * (1.0 + 1.5 * places) * self.crossing.size)
+        found = (signs * (0.3 + 2.2 * places)).round(3)
         return np.asarray(found * TINY if self.corner.name == "tiny x" else found)
 
     def _near_ties(self, shape: tuple[int, ...]) -> Array:
@@ -242,7 +253,11 @@ def crossed(crossing: Crossing, contract: Contract, drawn: Sequence[Case]) -> se
     """The dimensions that these cases, and what is done on them, do cross."""
     found = {"unchanged"}
     for number, case in enumerate(drawn):
-        found |= {*_seen_in(case), *_levels_in(crossing, contract, case)}
+        found |= {
+            *_shapes_in(crossing, case),
+            *_numbers_in(case),
+            *_levels_in(crossing, case),
+        }
         for planned in trials.plan(contract, drawn, number):
             kind = planned.name.partition(" ")[0]
             shared = kind == trials.SHARED
@@ -252,12 +267,20 @@ def crossed(crossing: Crossing, contract: Contract, drawn: Sequence[Case]) -> se
     return found & {*DIMENSIONS}
 
 
-def _seen_in(case: Case) -> Iterator[str]:
-    """What numbers and shapes say."""
+def _shapes_in(crossing: Crossing, case: Case) -> Iterator[str]:
+    """How many axes there are where the exercise leaves that open."""
+    for said, x in zip(crossing.inputs.values(), case.inputs, strict=False):
+        if "..." in said:
+            yield {0: "0 axes", 1: "1 axis"}.get(x.ndim, "")
+            is_wide = max(x.ndim, *[g.ndim for g in case.upstreams if g is not None])
+            yield "4 axes" if is_wide >= 4 else ""
+
+
+def _numbers_in(case: Case) -> Iterator[str]:
+    """What numbers say."""
     arrays = [v for v in case.inputs if isinstance(v, np.ndarray)]
     gs = [g for g in case.upstreams if g is not None]
     for x in arrays:
-        yield {0: "0 axes", 1: "1 axis"}.get(x.ndim, "")
         sizes = np.sort(np.abs(x), None)
         if not x.size:
             yield "size 0"
@@ -271,13 +294,12 @@ def _seen_in(case: Case) -> Iterator[str]:
             if np.any((steps > 0) & (steps < 1e-6)) and sizes[-1] > 0.1
             else ""
         )
-    yield "4 axes" if any(a.ndim >= 4 for a in (*arrays, *gs)) else ""
     yield "huge g" if any(np.max(np.abs(g), initial=0.0) > 1e6 for g in gs) else ""
 
 
-def _levels_in(crossing: Crossing, contract: Contract, case: Case) -> Iterator[str]:
+def _levels_in(crossing: Crossing, case: Case) -> Iterator[str]:
     """What the plain numbers are."""
-    given = dict(zip(contract.arguments, case.inputs, strict=True))
+    given = dict(zip(crossing.inputs, case.inputs, strict=bool(crossing.inputs)))
     ends = {name: has.get("large", np.inf) for name, has in crossing.levels()}
     for name, said in crossing.inputs.items():
         if isinstance(said, str) and AXIS in said:

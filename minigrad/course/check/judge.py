@@ -129,7 +129,8 @@ def _ordinary_first(
     references: References | None,
 ) -> list[Finding]:
     """An exception, behind what is wrong in the cases in which nothing was raised."""
-    if any(_raised(trial) for trial in facts[0].trials[:1]):
+    crash = crashes[0]
+    if crash.evidence or _raised(facts[0].trials[0]):
         return crashes
     rest = [
         replace(f, trials=tuple(t for t in f.trials if not _raised(t)))
@@ -139,12 +140,16 @@ def _ordinary_first(
     if rest == list(facts):
         return crashes
     found = list(_judge(rest, exercise, references).findings)
-    crash = crashes[0]
-    if found and not found[0].id and crash.id:
-        # One mistake may well be behind both.
-        what = f"{found[0].what}. And {crash.what}"
-        return [replace(crash, what=what, evidence=found[0].evidence), *crashes[1:]]
-    return [*found, *crashes]
+    if not found or (found[0].id and crash.id not in ("", found[0].id)):
+        return [*found, *crashes]
+    # One mistake may well be behind both.
+    first = replace(
+        found[0],
+        ids=found[0].ids or crash.ids,
+        what=f"{found[0].what}. And {crash.what}",
+        crashed=True,
+    )
+    return [first, *found[1:], *crashes[1:]]
 
 
 def _raised(trial: Trial) -> bool:

@@ -122,7 +122,8 @@ def spec_of(stem: str, text: Mapping[str, Any]) -> SimpleNamespace:
         stated = by_formula.spec_of(text, found["CONTRACT"], f"{stem}.toml")
         found |= {name: it for name, it in stated.items() if name not in own}
     if "crossing" in text:
-        found["CROSSING"] = crossing.Crossing(**text["crossing"])
+        before = found.get("CROSSING", crossing.NOTHING_SAID)
+        found["CROSSING"] = before.but(**text["crossing"])
     if "remarks" in text:
         found["REMARKS"] = frozenset(text["remarks"])
     for key in ("answer", "function", "handed", "shipped", "when_missing"):

@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Array, Arrays, Case, Contract, Faults, Finding, Part
+from minigrad.course.check import (
+    Array,
+    Arrays,
+    Case,
+    Contract,
+    Crossing,
+    Faults,
+    Finding,
+    Part,
+)
 from minigrad.course.exercises.gym.random_inputs import numbers, sizes
 from minigrad.course.exercises.gym.softmax_rows import RAISES
 from minigrad.course.exercises.messages import Messages
@@ -127,6 +136,9 @@ PARTS = (
         cases_of_expand,
         gradients_of_expand,
         wrong_in_expand,
+        CROSSING=Crossing(
+            {"x": "...", "axis": "axis of x", "n": {"usual": 3, "large": 6}},
+        ),
     ),
     Part(
         Contract("Sum", ("x", "axis")),
@@ -134,6 +146,10 @@ PARTS = (
         cases_of_sum,
         gradients_of_sum,
         wrong_in_sum,
+        CROSSING=Crossing(
+            {"x": "...", "axis": "axis of x"},
+            {"0 axes": "an axis has to be there to add up along"},
+        ),
     ),
 )
 """Expand first: a Sum whose backward calls it could not be right before."""

@@ -16,6 +16,7 @@ from minigrad.course.check import (
     Arrays,
     Case,
     Contract,
+    Crossing,
     Faults,
     Finding,
     Part,
@@ -78,6 +79,7 @@ PARTS = (
         lambda random: cases(random, 1),
         slope_of_softplus,
         no_wrong_gradients,
+        CROSSING=Crossing({"x": "..."}, size=30.0),
     ),
     Part(
         Contract(name="Hypot", arguments=("x", "y")),
@@ -85,6 +87,7 @@ PARTS = (
         lambda random: cases(random, 2),
         slopes_of_hypot,
         no_wrong_gradients,
+        CROSSING=Crossing({"x": "...", "y": "..."}),
     ),
 )
 
