@@ -147,6 +147,7 @@ def _ordinary_first(
         found[0],
         ids=found[0].ids or crash.ids,
         what=f"{found[0].what}. And {crash.what}",
+        where=f"{found[0].where}, and {crash.where}",
         crashed=True,
     )
     return [first, *found[1:], *crashes[1:]]

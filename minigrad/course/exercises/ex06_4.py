@@ -129,6 +129,8 @@ def spread_if_it_fits(g: Array, shape: tuple[int, ...]) -> Array:
         return RAISES
 
 
+AFTERWARDS = "the adjoint test goes along each axis of (2, 3, 1, 4)"
+
 PARTS = (
     Part(
         Contract("Expand", ("x", "axis", "n")),
@@ -138,6 +140,7 @@ PARTS = (
         wrong_in_expand,
         CROSSING=Crossing(
             {"x": "...", "axis": "axis of x", "n": {"usual": 3, "large": 6}},
+            {"4 axes": AFTERWARDS},
         ),
     ),
     Part(
@@ -148,7 +151,10 @@ PARTS = (
         wrong_in_sum,
         CROSSING=Crossing(
             {"x": "...", "axis": "axis of x"},
-            {"0 axes": "an axis has to be there to add up along"},
+            {
+                "0 axes": "an axis has to be there to add up along",
+                "4 axes": AFTERWARDS,
+            },
         ),
     ),
 )

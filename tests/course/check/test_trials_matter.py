@@ -104,7 +104,7 @@ ROWS: list[tuple[str, str, str, str, Any]] = [
     ("P5", "Pass.returned_kind", "Exp", "InAList", "tuple"),
     ("P5", "Pass.returned", "BroadcastAdd", "NotSummed", ()),
     ("P5", "Returned.kind", "Exp", "Array", "Tensor"),
-    ("P5", "Returned.value", "Square", "AlwaysDouble", None),
+    ("P5", "Returned.value", "BroadcastAdd", "NotSummed", None),
     ("P5", "Pass.gradients", "Square", "NoneReturned", of_trials(with_gradients)),
     ("P8", "only", "BroadcastAdd", "OneFlagForBoth", None),
     ("P8", "same", "JvpMul", "SquareTakenTwice", None),
