@@ -129,8 +129,7 @@ def shared(case: Case, other: Case) -> Iterator[Planned]:
     pairs = zip(case.inputs, other.inputs, strict=True)
     inputs = tuple([o if type(v) is type(o) is float else v for v, o in pairs])
     yield one(f"{SHARED} 0", case, case.upstreams)
-    needed = needed_in(case)
-    yield Planned(f"{SHARED} 1", inputs, needed, (times(1.25, case.upstreams),))
+    yield Planned(f"{SHARED} 1", inputs, needed_in(case), (case.upstreams,))
 
 
 def written(contract: Contract, case: Case) -> Iterator[Planned]:
