@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from minigrad import errors
-from minigrad.course.check import partial_match, wording
+from minigrad.course.check import comparison, partial_match, wording
 from minigrad.course.check.casefile import (
     CaseFile,
     difference_of,
@@ -248,7 +248,11 @@ def _finding(
     if error_of(got, right) <= COARSE:
         return Finding(("T01",), what, where, evidence=evidence)
     ids = _stories(case, place) or _where_it_is_right(case, place, off)
-    return Finding(ids, what, where, hint="" if ids else hint, evidence=evidence)
+    said = None if ids else comparison.of_result(case, place, off)
+    looks_like, hint = "", "" if ids else hint
+    if said:
+        ids, looks_like, hint = said.ids, said.looks_like, said.hint
+    return Finding(ids, what, where, looks_like, hint, evidence)
 
 
 def _stories(case: CaseFile, place: int) -> tuple[str, ...]:
