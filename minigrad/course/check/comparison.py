@@ -6,7 +6,7 @@ the result, a sum into the shares of its outputs, and the cases into right and w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,8 +39,11 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
         _by_outputs(case, samples),
         _without_upstream(samples),
         _by_powers(case, plain),
+        _not_in_proportion(samples),
         _by_cases([s.fact for s in plain], [s.fact for s in wrong]),
         _by_signs(wrong),
+        _moved([(s.got, s.right) for s in plain if s.got is not None]),
+        _another_slope(case, wrong[0]),
     )
     return next((said for said in ways if said), None)
 
@@ -80,18 +83,67 @@ def _of_ratio(k: float) -> tuple[str, ...]:
 def _without_upstream(samples: Sequence[Sample]) -> Said | None:
     """Something is left where nothing comes from above."""
     zero = [s for s in samples if s.trial.name == "zero" and _has_its_shape(s)]
-    left = [
-        s
-        for s in zero
-        if s.got is not None and np.nanmax(np.abs(s.got), initial=0) > 1e-9
-    ]
-    if not left:
+    got = [s.got for s in zero if s.got is not None]
+    left = [a for a in got if np.max(np.abs(a), initial=0.0) > 1e-9]
+    if not left or not all([np.all(np.isfinite(a)) for a in left]):
         return None
     return Said(
         (),
         "With an upstream gradient of zeros your gradient isn't zero: a term of it has "
         "no grad_output in it.",
         "Which terms does your backward add up? Each of them needs grad_output.",
+    )
+
+
+def _not_in_proportion(samples: Sequence[Sample]) -> Said | None:
+    """Twice the upstream gradient does not give twice the gradient."""
+    by_name = {(s.fact.case.name, s.trial.name): s.got for s in samples}
+    for (name, trial), got in by_name.items():
+        twice = by_name.get((name, "double"))
+        if trial != "plain" or got is None or twice is None or not got.size:
+            continue
+        if got.shape == twice.shape and error_of(twice, 2 * got) > 1e-4:
+            return Said(
+                (),
+                "Twice the upstream gradient doesn't give twice your gradient.",
+                "Each term has to hold grad_output once, as a factor. Which line of "
+                "backward does something else with it?",
+            )
+    return None
+
+
+def _moved(pairs: Sequence[tuple[Array, Array]]) -> Said | None:
+    """The right numbers, at other places."""
+    told = [(a, b) for a, b in pairs if a.size > 1]
+    if not told or not all([np.all(np.isfinite(a)) for a, _ in told]):
+        return None
+    if all([error_of(np.sort(a, None), np.sort(b, None)) < 1e-9 for a, b in told]):
+        return Said(
+            (),
+            "All the right numbers are there, at other places.",
+            "Which axis, or which index, decides where a number goes?",
+        )
+    return None
+
+
+def _another_slope(case: CaseFile, s: Sample) -> Said | None:
+    """The upstream gradient enters as it should; the slope itself is another one."""
+    if len(s.run.upstreams) > 1 or s.got is None:
+        return None
+    (g,), x = s.run.upstreams, s.trial.inputs[s.slot]
+    (y, *_) = case.results(s.trial)
+    if g is None or g.shape != x.shape or y.shape != x.shape or not np.all(g):
+        return None
+    off = difference_of(s.got, s.right) > COARSE * max(1.0, np.abs(s.right).max())
+    at = tuple(int(n) for n in np.argwhere(off)[0]) if off.any() else (0,) * x.ndim
+    mine, right = s.got[at] / g[at], s.right[at] / g[at]
+    name = case.argument(s.slot)
+    return Said(
+        (),
+        f"The upstream gradient enters as it should. The slope itself is another one: "
+        f"at {name} = {x[at]:.4g} yours is {mine:.4g}, and it should be {right:.4g}.",
+        f"Move {name} by 0.001 there: how far does the result move? Which factor of "
+        "your formula gives another number?",
     )
 
 
@@ -239,7 +291,69 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
         x = case.argument(0)
         hint = "Which line of forward computes, and is it what forward returns?"
         return Said((), f"forward returned the numbers of {x} as they came.", hint)
+    formula = _in_products(case, seen)
+    if formula:
+        hint = (
+            "Compare it with what the task asks for: which sign, factor or number is "
+        )
+        hint += "another one?"
+        return Said((), f"Your numbers are those of {formula}.", hint)
     wrong = [fact for fact, _, _ in off]
     if partial_match.follows_an_option(case, wrong):
         return Said(("R08",), "", "")
-    return _by_cases(case.facts, wrong)
+    return _by_cases(case.facts, wrong) or _moved(pairs)
+
+
+def _in_products(
+    case: CaseFile, seen: Sequence[tuple[Facts, Trial, Array, Array]]
+) -> str:
+    """A result as a sum of the arguments and their products; empty if it is none."""
+    names = case.contract.arguments
+    rows: list[Array] = []
+    values: list[Array] = []
+    for _, trial, got, _ in seen:
+        given = [np.asarray(v) for v in trial.inputs]
+        if len(given) > 2 or any([a.dtype.kind not in "fi" for a in given]):
+            return ""
+        try:
+            wide = [np.broadcast_to(a, got.shape).ravel() for a in given]
+        except ValueError:
+            return ""
+        if trial.inputs[0].dtype == np.float64:
+            rows.append(np.array([term(wide) for term in TERMS[len(given)].values()]))
+            values.append(got.ravel())
+    if not rows or sum(v.size for v in values) < 3 * len(rows[0]):
+        return ""
+    basis, whole = np.concatenate(rows, 1).T.astype(float), np.concatenate(values)
+    if not np.all(np.isfinite(whole)):
+        return ""
+    found, *_ = np.linalg.lstsq(basis, whole, rcond=None)
+    if error_of(basis @ found, whole) > 1e-6:
+        return ""
+    parts = []
+    for text, k in zip(TERMS[len(names)], found, strict=True):
+        if abs(k) > 1e-6:
+            named = text.format(*names)
+            parts.append(named if abs(k - 1) < 1e-6 else f"{k:.4g} * {named}")
+    return " + ".join(parts).replace("+ -1 * ", "- ").replace("+ -", "- ")
+
+
+TERMS: dict[int, dict[str, Callable[[list[Array]], Array]]] = {
+    1: {
+        "1": lambda v: np.ones_like(v[0]),
+        "{0}": lambda v: v[0],
+        "{0} ** 2": lambda v: v[0] ** 2,
+        "{0} ** 3": lambda v: v[0] ** 3,
+        "{0} ** 4": lambda v: v[0] ** 4,
+        "abs({0})": lambda v: np.abs(v[0]),
+    },
+    2: {
+        "1": lambda v: np.ones_like(v[0], float),
+        "{0}": lambda v: v[0],
+        "{1}": lambda v: v[1],
+        "{0} * {1}": lambda v: v[0] * v[1],
+        "{0} ** 2": lambda v: v[0] ** 2,
+        "{1} ** 2": lambda v: v[1] ** 2,
+    },
+}
+"""What a result may be a sum of, by the number of arguments."""
