@@ -266,6 +266,12 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
         if got is None or got.shape != right.shape or case.contract.random:
             return None
         seen.append((fact, trial, got, right))
+    if all([not np.all(np.isfinite(got)) for _, _, got, _ in seen if got.size]):
+        looks = "Your result holds nan or inf for ordinary inputs, too."
+        hint = (
+            "Print each step of forward for one small number: which is the first that "
+        )
+        return Said((), looks, f"{hint}isn't finite?")
     k = known_mistakes.ratio_of([s[2] for s in seen], [s[3] for s in seen])
     if k is not None:
         looks = f"Your result is {k:.4g} times the right one, for every input."
