@@ -154,6 +154,7 @@ PARTS = (
             {
                 "0 axes": "an axis has to be there to add up along",
                 "4 axes": AFTERWARDS,
+                "transposed g": "its g has one axis, and more of them only afterwards",
             },
         ),
     ),
