@@ -255,6 +255,8 @@ def lay_out_named(rest: Sequence[str]) -> int:
         fix = "\n  fix: name one folder: python -m minigrad workspace ~/minigrad"
         raise BootstrapError(f"it takes one folder, not {len(rest)} arguments" + fix)
     place = lay_out_workspace(Path(rest[0]).expanduser().resolve())
+    if __package__:
+        opens_first(sys.executable, place)  # which brings home up to date
     say(f"The notebooks are in {place}.")
     return 0
 
@@ -383,8 +385,8 @@ def see_that_there_is_room(environment: Environment) -> None:
 
 
 PROMISE = {
-    "uv": "about ten seconds, where the network is fast",
-    "pip": "about a minute, where the network is fast",
+    "uv": "ten seconds, on a fast network",
+    "pip": "half a minute, on a fast network",
 }
 """How long the first installation was measured to take; later starts skip it."""
 

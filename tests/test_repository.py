@@ -18,7 +18,16 @@ from minigrad.course.grade.sandbox import visible
 
 ROOT = Path(__file__).resolve().parent.parent
 
-FOLDERS = {"minigrad", "notebooks", "exercises", "solutions", "tests", ".ci", ".github"}
+FOLDERS = {
+    ".binder",
+    "minigrad",
+    "notebooks",
+    "exercises",
+    "solutions",
+    "tests",
+    ".ci",
+    ".github",
+}
 FILES = {
     ".gitattributes",
     ".gitignore",
