@@ -32,7 +32,10 @@ def import_all() -> None:
     importlib.import_module("minigrad.bench")
 
 
-_PROGRAMS = ("minigrad.__main__", "minigrad._bootstrap", "minigrad._workspace")
+_PROGRAMS = {
+    f"minigrad.{name}"
+    for name in ("__main__", "_bootstrap", "_installer", "_workspace")
+}
 
 
 def _packages() -> Iterator[types.ModuleType]:
