@@ -1,13 +1,15 @@
 """From a fresh clone to a running command, with the standard library alone.
 
 A command picks an environment (the active one, else ``.venv`` in the clone), brings
-it up to date if it is not, and hands over to the Python in it.
+it up to date if it is not, and hands over to the Python in it. Installed from a wheel,
+the course has its notebooks with it, and stays in the environment that it is in.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -16,21 +18,27 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-if __package__:
-    from minigrad import _workspace
+
+def _beside(name: str) -> Any:
+    """A module of this folder, where NumPy may be missing for the package."""
+    path = Path(__file__).with_name(f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None  # it is None only for a file that Python cannot load
+    assert spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+if __package__ or TYPE_CHECKING:
+    from minigrad import _installer, _workspace
 else:
-    # Run as a folder: the package cannot be imported before NumPy is there.
-    _beside = importlib.util.spec_from_file_location(
-        "_workspace", Path(__file__).with_name("_workspace.py")
-    )
-    assert _beside is not None  # it is None only for a file that Python cannot load
-    assert _beside.loader is not None
-    _workspace = importlib.util.module_from_spec(_beside)
-    sys.modules["_workspace"] = _workspace
-    _beside.loader.exec_module(_workspace)
+    _installer, _workspace = _beside("_installer"), _beside("_workspace")
 
 ROOT = Path(__file__).resolve().parent.parent
 FIRST_LESSON = "notebooks/00_start_here.ipynb"
@@ -41,7 +49,9 @@ usage: python3 minigrad <command> [arguments]
 
   lab    open the course in JupyterLab; arguments go to JupyterLab
          (for example: --no-browser --port 8899). You work on copies, in the folder
-         workspace of the clone, or in the folder that MINIGRAD_HOME names
+         workspace of the clone (without a clone: minigrad in your home folder), or
+         in the folder that MINIGRAD_HOME names
+  workspace  only lay the copies out, or bring them up to date: workspace DIR
   test   run the tests, in several processes; arguments go to pytest
          (for example: -k saved tests/engine, or -n 0 for a single process)
   doctor look whether everything the course needs works here; installs nothing
@@ -54,9 +64,11 @@ usage: python3 minigrad <command> [arguments]
   site   build the browser edition, a static folder for any web server: site OUT
   grade  grade a class, each submission in a box: grade SUBMISSIONS --out DIR;
          or compare two concept tests: grade --concepts BEFORE AFTER
+  room   show a class on one board, by ids and counts: room, or room --lan
 
 The first run installs what the command needs: into the active virtual or conda
 environment (conda's base does not count), else into .venv in the clone.
+After `pip install minigrad-course`, type minigrad instead of python3 minigrad.
 """
 
 EXTRAS = {
@@ -69,6 +81,7 @@ EXTRAS = {
     "site": frozenset({"lab", "site"}),
     "bench": frozenset({"lab"}),
     "grade": frozenset({"lab"}),
+    "room": frozenset({"lab"}),
 }
 
 MODULES = {
@@ -80,10 +93,20 @@ MODULES = {
     "site": "minigrad.course.site:main",
     "bench": "minigrad.bench.__main__:main",
     "grade": "minigrad.course.grade.command:main",
+    "room": "minigrad.course.room.server:main",
 }
 """What runs a command inside an environment that is there already."""
 
-COMMANDS = ("lab", "test", *MODULES)
+COMMANDS = ("lab", "workspace", "test", *MODULES)
+
+NEED_A_CLONE = {
+    "test": "the tests are",
+    "build": "the sources of the notebooks are",
+    "new": "the sources of the notebooks are",
+    "check-exercise": "the exercises' known answers are",
+    "grade": "the judge, the solutions and the known answers are",
+}
+"""What cannot run from a wheel, and what of the repository is not in it."""
 
 PROCESSES = ("--numprocesses", "logical", "--maxprocesses", "4")
 # A module's tests share a browser. In the order of the folders, the long ones of
@@ -110,8 +133,7 @@ class Environment:
     def python(self) -> Path:
         if os.name != "nt":
             return self.prefix / "bin" / "python"
-        is_conda = (self.prefix / "conda-meta").is_dir()
-        return self.prefix / ("python.exe" if is_conda else "Scripts/python.exe")
+        return self.prefix / ("python.exe" if is_conda(self) else "Scripts/python.exe")
 
     @property
     def stamp(self) -> Path:
@@ -142,6 +164,13 @@ def main(arguments: Sequence[str], *, as_package: bool) -> int:
             # A question is not worth an installation.
             print(USAGE, end="")
             return 0
+        if is_installed() and command in NEED_A_CLONE:
+            raise BootstrapError(
+                f"it needs a clone of the course: {NEED_A_CLONE[command]} not in what "
+                f"pip installs\n  fix: run it in a clone: python3 minigrad {command}"
+            )
+        if command == "workspace":
+            return lay_out_named(rest)
         if command in MODULES and as_package:
             # Whoever says -m has chosen the environment already.
             name, function = MODULES[command].split(":")
@@ -155,8 +184,20 @@ def main(arguments: Sequence[str], *, as_package: bool) -> int:
         return 130
 
 
+def console() -> int:
+    """What the command ``minigrad`` runs, which pip makes."""
+    return main(sys.argv[1:], as_package=True)
+
+
+def is_installed() -> bool:
+    """Whether this is the package of a wheel, with its notebooks, and no clone."""
+    return _workspace.shipped(ROOT) != ROOT
+
+
 def run(command: str, rest: list[str]) -> int:
     """Prepare the environment of ``command`` and hand over to it."""
+    if is_installed():
+        return run_installed(command, rest)
     if not (ROOT / "pyproject.toml").is_file():
         fix = f"\n  fix: run it in a clone: python3 minigrad {command}"
         raise BootstrapError(f"{ROOT} is not a clone of the course" + fix)
@@ -168,14 +209,62 @@ def run(command: str, rest: list[str]) -> int:
     bring_up_to_date(environment, EXTRAS[command])
     python = str(environment.python)
     if command == "lab":
-        workspace = lay_out_workspace(os.environ)
-        arguments = lab_arguments(workspace, opens_first(python, workspace), rest)
-        return hand_over([python, *arguments], lab_environ(os.environ))
+        return open_lab(python, rest)
     if command == "test":
         provide_browser(os.environ)
         environ = {**ONE_THREAD, **os.environ}
         return hand_over([python, "-m", "pytest", *PARALLEL, *rest], environ)
     return hand_over([python, "-m", "minigrad", command, *rest], os.environ)
+
+
+def run_installed(command: str, rest: list[str]) -> int:
+    """Run a command from a wheel, in the Python that has the wheel."""
+    if command != "lab":
+        command_line = [sys.executable, "-m", "minigrad", command, *rest]
+        return hand_over(command_line, os.environ)
+    wanted = importlib.metadata.requires(_installer.COURSE) or []
+    missing = _installer.lacking(wanted, EXTRAS["lab"])
+    if missing:
+        install_missing(missing)
+    return open_lab(sys.executable, rest)
+
+
+def install_missing(packages: Sequence[str]) -> None:
+    """Bring what a lab needs beside the course, unless this Python is the system's.
+
+    Raises: BootstrapError.
+    """
+    environment = Environment(Path(sys.prefix), ours=False)
+    lacks = f"{sys.prefix} lacks {', '.join(packages)}"
+    if sys.prefix == sys.base_prefix and not is_conda(environment):
+        fix = "make an environment (python3 -m venv course), activate it, and there run"
+    elif not is_writable(environment):
+        fix = "ask who looks after it to run"
+    else:
+        say(f"Missing here: {', '.join(packages)}.")
+        return fetch(environment, packages)
+    command = f'python -m pip install "{_installer.COURSE}[lab]"'
+    raise BootstrapError(f"{lacks}\n  fix: {fix}: {command}")
+
+
+def open_lab(python: str, rest: Sequence[str]) -> int:
+    """Lay the workspace out and become JupyterLab in it."""
+    workspace = lay_out_workspace(_workspace.folder(ROOT, os.environ))
+    arguments = lab_arguments(workspace, opens_first(python, workspace), rest)
+    say(f"Opening JupyterLab on your copies in {workspace}.")
+    return hand_over([python, *arguments], lab_environ(os.environ))
+
+
+def lay_out_named(rest: Sequence[str]) -> int:
+    """``workspace DIR``: the notebooks in a folder, as ``lab`` lays them out."""
+    if len(rest) != 1 or rest[0].startswith("-"):
+        fix = "\n  fix: name one folder: python -m minigrad workspace ~/minigrad"
+        raise BootstrapError(f"it takes one folder, not {len(rest)} arguments" + fix)
+    place = lay_out_workspace(Path(rest[0]).expanduser().resolve())
+    if __package__:
+        opens_first(sys.executable, place)  # which brings home up to date
+    say(f"The notebooks are in {place}.")
+    return 0
 
 
 def choose_environment(environ: Mapping[str, str]) -> Environment:
@@ -184,6 +273,10 @@ def choose_environment(environ: Mapping[str, str]) -> Environment:
     Conda's ``base`` is left alone: most shells activate it unasked.
     """
     local = Environment(ROOT / ".venv", ours=True)
+    if not os.access(ROOT, os.W_OK):
+        stamp = read_stamp(local)
+        if stamp is None or not stamp.whole:  # a shared clone, to read only
+            local = Environment(_workspace.folder(ROOT, environ) / ".venv", ours=True)
     active = [environ.get("VIRTUAL_ENV")]
     if environ.get("CONDA_DEFAULT_ENV") != "base":
         active.append(environ.get("CONDA_PREFIX"))
@@ -209,28 +302,71 @@ def see_that_it_is_there(environment: Environment) -> None:
 
 
 def bring_up_to_date(environment: Environment, extras: frozenset[str]) -> None:
-    """Install the course with ``extras`` unless the stamp says that it is there.
+    """Install the course with ``extras`` unless all of it is there.
 
     An environment whose installation was cut short does not know which of its files
-    are whole: ours is made anew, anybody else's gets pip run again.
+    are whole: ours is made anew, anybody else's gets its installer run again.
     """
     version = python_version(environment)
     stamp = read_stamp(environment)
+    cut_short = stamp is not None and not stamp.whole
     if stamp and stamp.whole:
         if stamp.fingerprint == fingerprint(version) and extras <= stamp.extras:
             return
         extras |= stamp.extras
+    missing = None if cut_short or version is None else lacks(environment, extras)
+    if missing == []:
+        # A later start is spared the question; where that cannot be kept, it is asked.
+        with suppress(OSError):
+            write_stamp(environment, Stamp(True, extras, fingerprint(version)))
+        return
+    if missing and not is_writable(environment):
+        if missing == [_installer.COURSE]:
+            # All else is there: let the notebooks import the course from the clone.
+            paths = [str(ROOT), os.environ.get("PYTHONPATH")]
+            os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+            return
+        fix = "deactivate it, and run the command again: it then makes one of its own"
+        if environment.ours:
+            fix = "ask the owner of the clone to run in it: python3 minigrad lab"
+        lacking = f"{environment.prefix} lacks {', '.join(missing)}"
+        raise BootstrapError(f"{lacking}, and cannot be written\n  fix: {fix}")
+    if stamp and stamp.whole:
         say("What is installed is not what the course needs now.")
-    if stamp and not stamp.whole:
+    if cut_short:
         say(f"An earlier installation into {environment.prefix} was cut short.")
     if environment.ours:
         see_that_there_is_room(environment)
     if version is None and not environment.ours:
         fix = "\n  fix: deactivate it, or make it anew, and run the command again"
         raise BootstrapError(f"{environment.prefix} has no Python that runs" + fix)
-    if environment.ours and (not has_pip(environment) or (stamp and not stamp.whole)):
+    if environment.ours and (version is None or cut_short):
         make_environment(environment)
     install(environment, extras)
+
+
+def lacks(environment: Environment, extras: frozenset[str]) -> list[str] | None:
+    """What is not there of what the course needs; None if that cannot be told."""
+    program = str(Path(__file__).with_name("_installer.py"))
+    wanted = project()["dependencies"]
+    for extra in sorted(extras):
+        wanted = wanted + project()["optional-dependencies"][extra]
+    command = [str(environment.python), "-I", program, str(ROOT), ",".join(extras)]
+    said = answer([*command, *wanted])
+    return None if said is None else said.split("\n") if said else []
+
+
+def is_writable(environment: Environment) -> bool:
+    """Whether this user may install into an environment."""
+    program = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    packages = answer([str(environment.python), "-I", "-c", program])
+    places = [packages, environment.prefix]
+    return all([place is not None and os.access(place, os.W_OK) for place in places])
+
+
+def is_conda(environment: Environment) -> bool:
+    """Whether an environment is one of conda's."""
+    return (environment.prefix / "conda-meta").is_dir()
 
 
 def see_that_there_is_room(environment: Environment) -> None:
@@ -239,8 +375,13 @@ def see_that_there_is_room(environment: Environment) -> None:
     Raises: BootstrapError.
     """
     place = environment.prefix.parent
-    if not os.access(place, os.W_OK):
-        fix = "\n  fix: copy the clone into a folder that is yours, and run it there"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        writable = os.access(place, os.W_OK)
+    except OSError:
+        writable = False
+    if not writable:
+        fix = "\n  fix: set MINIGRAD_HOME to a folder of yours, and run it again"
         raise BootstrapError(f"{place} cannot be written" + fix)
     free = shutil.disk_usage(place).free
     if free < ROOM:
@@ -249,25 +390,34 @@ def see_that_there_is_room(environment: Environment) -> None:
         raise BootstrapError(needs + fix)
 
 
+PROMISE = {
+    "uv": "ten seconds, on a fast network",
+    "pip": "half a minute, on a fast network",
+}
+"""How long the first installation was measured to take; later starts skip it."""
+
 ROOM = 1_500_000_000
 """Bytes that the environment takes, with what pip needs meanwhile."""
 
 
 def make_environment(environment: Environment) -> None:
     """Make the environment anew, empty, from the Python that runs this."""
-    say(f"Making the environment {environment.prefix} (about ten seconds).")
+    say(f"Making the environment {environment.prefix} (some seconds).")
     # Run from the old environment, sys.executable is one of the files to go.
     python = getattr(sys, "_base_executable", None) or sys.executable
     make = [python, "-m", "venv", "--clear", str(environment.prefix)]
+    if shutil.which("uv"):
+        make.append("--without-pip")  # which takes Python longer than uv all the rest
     failure = "Python could not make the environment"
     fix = "on Debian and Ubuntu, first run: apt-get install python3-venv"
-    if not can_import(python, "ensurepip") and can_import(python, "pip"):
+    lean = "--without-pip" in make or can_import(python, "ensurepip")
+    if not lean and can_import(python, "pip"):
         # Debian keeps ensurepip in a package of its own; pip itself does as well.
         call([*make, "--without-pip"], failure, fix)
         into = ["--python", str(environment.python)]
         call([python, "-m", "pip", *into, "install", "pip"], failure, fix)
         return
-    if not can_import(python, "ensurepip") and is_debian() and is_root():
+    if not lean and is_debian() and is_root():
         say("Installing Debian's python3-venv, which makes environments.")
         apt_get_install("python3-venv", os.environ)
     call(make, failure, fix)
@@ -275,25 +425,41 @@ def make_environment(environment: Environment) -> None:
 
 def install(environment: Environment, extras: frozenset[str]) -> None:
     """Install the clone, editable, with ``extras``; stamp the environment after."""
-    python = str(environment.python)
-    if not has_pip(environment):
-        say(f"Adding pip to {environment.prefix} (a few seconds).")
-        call(
-            [python, "-m", "ensurepip"],
-            "Python could not add pip",
-            "add pip to the active environment, or deactivate it",
-        )
-    say(f"Installing the course into {environment.prefix}: one to five minutes")
-    say("the first time, depending on the network. Later starts skip this.")
     write_stamp(environment, Stamp(whole=False))
-    call(
-        [python, "-m", "pip", "install", "-e", f".[{','.join(sorted(extras))}]"],
-        "pip could not install the course; its own words are above",
-        "see that the network is up (and that the disk is not full), then run the same "
-        "command again: it goes on from there",
-    )
+    # uv does without pip; a learner who types %pip does not.
+    pip = [] if has_pip(environment) else ["pip"]
+    fetch(environment, ["-e", f".[{','.join(sorted(extras))}]", *pip])
     version = python_version(environment)
     write_stamp(environment, Stamp(True, extras, fingerprint(version)))
+
+
+def fetch(environment: Environment, packages: Sequence[str]) -> None:
+    """Install packages with uv, or with pip where uv is missing or cannot.
+
+    Raises: BootstrapError.
+    """
+    python = str(environment.python)
+    for command in _installer.commands(python, packages):
+        name = "pip" if command[0] == python else "uv"
+        if name == "pip" and not has_pip(environment):
+            say(f"Adding pip to {environment.prefix} (a few seconds).")
+            call(
+                [python, "-m", "ensurepip"],
+                "Python could not add pip",
+                "add pip to the active environment, or deactivate it",
+            )
+        say(f"Downloading what the course needs, with {name}: {PROMISE[name]}.")
+        last = _installer.run(command, ROOT, say)
+        if last is None:
+            return
+        print("\n".join(last), file=sys.stderr)
+        if name == "uv":
+            say("uv could not. Now pip, which has settings of its own.")
+    raise BootstrapError(
+        "pip could not install the course; its own words are above"
+        "\n  fix: see that the network is up (and that the disk is not full), then run "
+        "the same command again: it goes on from there"
+    )
 
 
 def python_version(environment: Environment) -> str | None:
@@ -315,11 +481,16 @@ def has_pip(environment: Environment) -> bool:
 
 def fingerprint(version: str | None) -> str:
     """Changes with the dependency tables, the Python and the place of the clone."""
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        project = tomllib.load(file)["project"]
-    tables = [project["dependencies"], project["optional-dependencies"]]
+    tables = [project()["dependencies"], project()["optional-dependencies"]]
     text = json.dumps([*tables, version, str(ROOT)])
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def project() -> dict[str, Any]:
+    """The table ``[project]`` of the clone's pyproject.toml."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        table: dict[str, Any] = tomllib.load(file)["project"]
+    return table
 
 
 def read_stamp(environment: Environment) -> Stamp | None:
@@ -343,9 +514,8 @@ def write_stamp(environment: Environment, stamp: Stamp) -> None:
     new.replace(environment.stamp)
 
 
-def lay_out_workspace(environ: Mapping[str, str]) -> Path:
+def lay_out_workspace(workspace: Path) -> Path:
     """The folder with the learner's own copies, brought up to date; says what came."""
-    workspace = _workspace.folder(ROOT, environ)
     try:
         laid = _workspace.lay_out(ROOT, workspace)
     except OSError as error:

@@ -34,10 +34,22 @@ class Laid:
     why: str
 
 
+def shipped(root: Path) -> Path:
+    """Where the notebooks are as they are shipped: in a clone its root.
+
+    A wheel has them inside the package.
+    """
+    inside = root / "minigrad/_shipped"
+    return inside if inside.is_dir() else root
+
+
 def folder(root: Path, environ: Mapping[str, str]) -> Path:
-    """MINIGRAD_HOME, or ``workspace`` in the clone."""
+    """MINIGRAD_HOME; else ``workspace`` in a clone of one's own, else ~/minigrad."""
     chosen = environ.get("MINIGRAD_HOME")
-    return Path(chosen).expanduser().resolve() if chosen else root / "workspace"
+    if chosen:
+        return Path(chosen).expanduser().resolve()
+    own = shipped(root) == root and os.access(root, os.W_OK)
+    return root / "workspace" if own else Path.home() / "minigrad"
 
 
 def around(path: Path) -> Path | None:
@@ -55,6 +67,7 @@ def lay_out(root: Path, workspace: Path) -> list[Laid]:
     Raises: OSError, with all of the learner's files as they were.
     """
     laid = []
+    root = shipped(root)
     for pattern in PATTERNS:
         for source in sorted(root.glob(pattern)):
             name = source.relative_to(root)

@@ -18,7 +18,16 @@ from minigrad.course.grade.sandbox import visible
 
 ROOT = Path(__file__).resolve().parent.parent
 
-FOLDERS = {"minigrad", "notebooks", "exercises", "solutions", "tests", ".ci", ".github"}
+FOLDERS = {
+    ".binder",
+    "minigrad",
+    "notebooks",
+    "exercises",
+    "solutions",
+    "tests",
+    ".ci",
+    ".github",
+}
 FILES = {
     ".gitattributes",
     ".gitignore",
@@ -86,13 +95,11 @@ def test_no_file_names_a_path_of_one_machine() -> None:
     assert not named
 
 
-def test_known_answers_are_in_no_wheel_no_workspace_and_no_box() -> None:
+def test_known_answers_are_in_no_workspace_and_no_box() -> None:
     names = {"answers.toml", "answers.py"}
     known = [path for path in tracked() if path.name in names]
     assert len(known) > 70
     assert {path.parts[:2] for path in known} == {("tests", "answers")}
-    targets = pyproject()["tool"]["hatch"]["build"]["targets"]
-    assert targets == {"wheel": {"packages": ["minigrad"]}}
     assert {pattern.partition("/")[0] for pattern in PATTERNS}.isdisjoint({"tests"})
     answers = ROOT / "tests" / "answers"
     assert not [place for place in visible() if answers.is_relative_to(place)]

@@ -37,6 +37,7 @@ from minigrad.course.notebook import (
     terms,
 )
 from minigrad.course.notebook import ask as cards
+from minigrad.course.room import join, leave, sent
 
 __all__ = [
     "CheckFailed",
@@ -58,6 +59,8 @@ __all__ = [
     "hint",
     "home",
     "in_torch",
+    "join",
+    "leave",
     "only_my_functions",
     "peak_bytes",
     "predict",
@@ -68,6 +71,7 @@ __all__ = [
     "review",
     "rules",
     "self_review",
+    "sent",
     "side_by_side",
     "step_through",
     "terms",

@@ -151,7 +151,7 @@ def nll_by_hand(
     return losses.sum() / (number if reduction == MEAN else 1)
 
 
-def without_slope_in_weight(
+def of_scores_alone(
     input: Tensor,
     target: Tensor,
     weight: Tensor | None = None,
@@ -175,7 +175,7 @@ def without_slope_in_weight(
         (SCORES, np.array([2, 0, 1]), None, NONE, 0),
         ([0.5, -2.0, 3.0], np.array(1), None, MEAN),
     ],
-    arguments=without_slope_in_weight,
+    arguments=of_scores_alone,
     returns=first,
     public=False,
 )

@@ -40,7 +40,7 @@ class GraphLog:
         self._count = 0
         self._edge_ids: dict[tuple[str, int], str] = {}
         self._labels: dict[str, str] = {}
-        log.node_of = self._node_of
+        log.node_of, log.id_of = self._node_of, self.id_of
 
     def id_of(self, node: Any) -> str:
         """The id of a node, which gets one if it has none."""
@@ -107,11 +107,12 @@ class GraphLog:
         self.open_groups.append(name)
 
     def look_at_saved(self, node: Any) -> int:
-        """The bytes that a node of the graph keeps now, of new."""
-        card = self._cards.of(node)
+        """The bytes that a node of the graph keeps now."""
+        card, memory = self._cards.of(node), self._log.memory
         if card.node is None:
             return 0
-        return self._log.memory.look_at_node(node, card.node, card.label)
+        memory.look_at_node(node, card.node, card.label)
+        return memory.bytes_of(card.node)
 
     def show_older(self, node: Any) -> None:
         """Show a node, and all below it, that this recording has not met yet."""

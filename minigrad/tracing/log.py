@@ -20,6 +20,8 @@ from minigrad.tracing.values import ValueStore
 MOST_EVENTS: Final = 20_000
 SLACK: Final = 5_000
 """How many more there may be before the middle is left out."""
+LOOKED: Final = ("ctx.save", "ctx.free")
+"""Steps that have looked at the memory of their ctx."""
 Event = dict[str, Any]
 """A step of the recording, as the trace has it."""
 Say = str | tuple[Any, ...]
@@ -46,6 +48,8 @@ class EventLog:
         """The watched frame at whose line the program is."""
         self.handles: dict[str, str] = {}
         self.node_of: Callable[[Tensor], str | None] = lambda tensor: None
+        self.id_of: Callable[[Any], str]
+        """The id of a node; the log of the graph gives them."""
         self.told: Callable[[dict[str, Any]], None] | None = None
         self.depth = 0
         self.ran = 0
@@ -81,6 +85,9 @@ class EventLog:
                 changes = ctxs.changes(card, ctx)
                 if changes is not None:
                     event["ctx"] = changes
+                    is_kept = card.is_users and ctx._edges
+                    if is_kept and event["k"] not in LOOKED and filled(ctx):
+                        memory.look_at_node(ctx, self.id_of(ctx), card.label)
         if others:
             put_others(event, others)
         if memory.added or memory.dropped:
@@ -178,6 +185,11 @@ class EventLog:
     def called(self, node: Any) -> str:
         """A node in a sentence: a leaf's node by the name of its tensor."""
         return called(*self.named(node))
+
+
+def filled(ctx: Any) -> bool:
+    """Whether forward has put something on ``ctx`` that apply has not taken."""
+    return bool(ctx.to_save or ctx.__dict__)
 
 
 def put_others(event: dict[str, Any], others: Sequence[dict[str, Any]]) -> None:

@@ -66,7 +66,8 @@ class Memory:
             holds = {}
         if holds and owner not in self._watched:
             self._watched[owner] = weakref.ref(node, lambda _: self.drop(owner, GONE))
-        return self._compare(owner, owner, label, holds)
+        gone = RELEASED if saved is FREED else REPLACED
+        return self._compare(owner, owner, label, holds, gone)
 
     def look_at_packed(self) -> None:
         """Look again at nodes whose values went through hooks: some may be back."""
@@ -82,7 +83,7 @@ class Memory:
         owner = f"grad {id(leaf)}"
         grad = leaf._grad
         holds = {} if grad is None else {"grad": grad}
-        self._compare(owner, node, label, holds)
+        self._compare(owner, node, label, holds, REMOVED)
         if grad is not None:
             for item in self._held[owner].values():
                 self._watch_grad(grad, owner, item["id"])
@@ -107,15 +108,19 @@ class Memory:
         held = {i["buf"]: i["bytes"] for i in items if i["key"].startswith(family)}
         return sum(held.values())
 
-    def _compare(self, owner: str, node: str, label: str, holds: dict[str, Any]) -> int:
+    def _compare(
+        self, owner: str, node: str, label: str, holds: dict[str, Any], gone: str
+    ) -> int:
+        """``gone``: why what was saved is not there any more, if it is not."""
         before = self._held.setdefault(owner, {})
         for key in [key for key in before if key not in holds]:
-            by = RELEASED if key.startswith("saved.") else REMOVED
+            by = gone if key.startswith("saved.") else REMOVED
             self.dropped.append({"id": before.pop(key)["id"], "by": by})
         new: dict[str, int] = {}
         for key, value in holds.items():
-            array = value.array if isinstance(value, Tensor) else value
-            root = root_of(array)
+            root = value.array if isinstance(value, Tensor) else value
+            if root.base is not None:
+                root = root_of(root)
             buffer = self._buffer(root)
             if key in before and before[key]["buf"] == buffer:
                 continue
@@ -161,8 +166,10 @@ def held_by(node: Any) -> dict[str, Any]:
         # change, and lets go of that when it is released.
         node = node.inner or node
     if node._saved is not FREED:
-        for place, packed in enumerate(node._saved):
-            value = stored(packed)
+        # While forward runs, ctx has what it was told to save.
+        saved = getattr(node, "to_save", None) or node._saved
+        for place, packed in enumerate(saved):
+            value = packed.tensor if isinstance(packed, Record) else stored(packed)
             if isinstance(value, (Tensor, np.ndarray)):
                 found[f"saved.{place}"] = value
     attributes = getattr(node, "__dict__", None)
@@ -174,9 +181,7 @@ def held_by(node: Any) -> dict[str, Any]:
 
 
 def stored(packed: Any) -> Any:
-    """What is really kept for a saved value."""
-    if isinstance(packed, Record):
-        return packed.tensor
+    """What is really kept for a saved value that is no Record."""
     if not isinstance(packed, HookedRecord):
         return packed
     # A checkpoint's placeholder is filled when its part of forward has run again.

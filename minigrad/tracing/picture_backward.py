@@ -27,9 +27,12 @@ class BackwardPicture(Words):
         self._awaited: dict[str, int] = {}
         self._waiting: dict[tuple[str, int], str] = {}
         self._filled: list[Event] = []
+        self._came: dict[str, Event] = {}
+        """The last gradient on its way to a node."""
 
     def backward_begin(self, event: Event) -> None:
         roots, awaits = event["roots"], event["awaits"]
+        self._came.clear()
         self._awaited |= awaits
         self._waiting = {
             place: text
@@ -147,6 +150,8 @@ class BackwardPicture(Words):
         edge = self._edges.get(event["e"])
         if edge is not None:
             self._sent.setdefault(edge["from"], []).append(event)
+            if event["k"] == "grad":
+                self._came[event["n"]] = event
 
     def ctx_free(self, event: Event) -> None:
         freed = event.get("ctx", {}).get("set", {})
@@ -244,6 +249,8 @@ class BackwardPicture(Words):
 
     def grad_accumulate(self, event: Event) -> None:
         self._filled.append(event)
+        if came := self._came.pop(event["n"], None):
+            came["fills"] = True
 
     def _say_filled(self) -> None:
         """Some leaves in a row have got their gradients: the last one is a stop."""

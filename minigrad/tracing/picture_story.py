@@ -98,7 +98,12 @@ class PictureStory(BackwardPicture):
         data = [one for one in ins if one.get("name") and not one["needs"]]
         without = message("why.no-wire", tensor=data[0]["name"]) if data else ""
         again = message("why.again") if node["order"] > 1 else ""
-        options = [(told, keeps, without, again), (told, keeps, again), (told, again)]
+        options: list[tuple[str, ...]] = []
+        if (function := operation_of(node["label"])) in self._learners:
+            self._learners.remove(function)  # told once
+            fields = {"node": node["label"], "function": function}
+            options = [(told, keeps, message("why.not-yours", **fields))]
+        options += [(told, keeps, without, again), (told, keeps, again), (told, again)]
         stop(event, *[in_turn(*parts) for parts in options], told)
 
     def _told_of_call(self, event: Event, result: str | None) -> str:

@@ -9,6 +9,7 @@ from minigrad.tracing.codes import STORY
 from minigrad.tracing.messages import joined, message
 from minigrad.tracing.pictures import is_told_by_shape, number_text
 from minigrad.tracing.reading import Ref, Values
+from minigrad.tracing.titles import operation_of
 
 Event = dict[str, Any]
 PICTURE: Final = 0
@@ -23,6 +24,11 @@ class Words:
         self._values = Values(data["values"])
         self._text = self._values.text
         self._nodes = {node["id"]: node for node in graph["nodes"]}
+        self._learners = {
+            operation_of(node["label"])
+            for node in graph["nodes"]
+            if self._is_learners(node)
+        }
         self._edges = {edge["id"]: edge for edge in graph["edges"]}
         self._modules = {one["id"]: one for one in graph["modules"]}
         self._ctxs = {ctx["id"]: ctx for ctx in data["ctxs"]}

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from minigrad.tracing.messages import message
+from minigrad.tracing.titles import operation_of
 from minigrad.views import graph
 from minigrad.views.picture_facts import Facts, is_short, shortened
 from minigrad.views.picture_modules import groups_of
@@ -59,6 +60,11 @@ class Scene:
             for ctx, call in self._told.unrecorded.items()
             for slot, out in enumerate(call["outs"])
             if out.get("t")
+        }
+        self._builtin = {
+            operation_of(node["label"])
+            for node in data["graph"]["nodes"]
+            if "own" not in node
         }
         self._uses = Counter(edge["to"] for edge in data["graph"]["edges"])
         self._edges = defaultdict(list)
@@ -110,7 +116,8 @@ class Scene:
         chip = self._chip(title, ref, self._told.gradients.get(node["id"]))
         grad = brief_text(self.data, self._told.grads.get(node["id"]))
         is_long = len(grad) > MANY_LETTERS
-        room = len(grad) * LONG + (16 if is_long else 62) if chip[1] == CHIP else 0
+        # Beside ".grad", and with an arrow before it while it is coming.
+        room = len(grad) * LONG + (16 if is_long else 80) if chip[1] == CHIP else 0
         chip[0] = max(chip[0], LEAST_SLOT, room, self._room_of_sum(node["id"]))
         slot = [chip[0], chip[1] if is_long or chip[1] > CHIP else SLOT]
         part = {"k": "leaf", "n": node["id"], "t": title, "v": ref, "chip": chip}
@@ -207,7 +214,7 @@ class Scene:
         chips = [self._chip(*one, like) for one in zip(names, refs, strict=True)]
         head = f"{shortened(names[0], 12)}.grad_fn" if names[0] else "grad_fn"
         head = f"ctx = {head}" if self._told.is_users(node) else head
-        label = shortened(node["label"], 24)
+        label = shortened(self._label(node), 24)
         wide = max(len(head) * LETTER + 20, len(label) * SMALL + 14, 92)
         wide = max(wide, self._room_of_sum(name))
         above = card + OUT + max([chip[0] for chip in chips])
@@ -226,6 +233,13 @@ class Scene:
         tall = max([chip[1] for chip in chips])
         part["tray"] = [wide, tall if tall > CHIP else TRAY]
         return part
+
+    def _label(self, node: Json) -> str:
+        """The name of a node; beside a built-in one, the learner's says whose it is."""
+        label = node["label"]
+        if "own" in node and operation_of(label) in self._builtin:
+            return message("drawn.yours", label=label)
+        return str(label)
 
     def _room_of_sum(self, node: str) -> float:
         """How wide it is where gradients meet: "2 + 3 = 5"."""

@@ -242,7 +242,7 @@ class Places:
             left = side(at[line["of"]], line["at"], 1)
             count, place = self._ends[line["to"], line["k"]], self._places[name]
             right = side(at[line["to"]], f"{_port(line)}{place}", 0, count)
-            kept = {key: line[key] for key in line if key != "at"}
+            kept = {key: line[key] for key in line if key not in ("at", "room")}
             lines.append({"id": name, **kept, "d": way(line, left, right)})
         parts = [{"id": name, **at[name]} for name in self._parts]
         return {"size": list(map(round, size)), "parts": parts, "lines": lines}

@@ -33,6 +33,11 @@ STARTS: Final = {
     "unpack": "",
 }
 """What the modules that are bundled do at last."""
+LIVE: Final = ("live.", "what-if.back")
+TWO: Final = tuple(
+    [f"compare.{one}" for one in ("name", "go", "left", "right", "side")]
+)
+"""Beginnings of texts that only a live player has a place for, or a comparison."""
 TERSER: Final = ("npx", "--yes", "terser@5.51.4", "--module", "-c", "passes=2", "-m")
 
 IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
@@ -91,8 +96,8 @@ def _texts(first: str) -> str:
     """The table of messages as the page has it, without words that stay the same."""
     table = messages.in_use.table
     said = table["page"].items()
-    is_live = first == "live"
-    page = {key: text for key, text in said if is_live or not key.startswith("live.")}
+    left_out = {"page": (*LIVE, *TWO), "compare": LIVE}.get(first, ())
+    page = {key: text for key, text in said if not key.startswith(left_out)}
     words = {word: text for word, text in table["words"].items() if word != text}
     texts = {"MESSAGES": page, "WORDS": words}
     return "".join(

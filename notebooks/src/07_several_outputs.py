@@ -1,15 +1,15 @@
 # ruff: noqa: E501  (a link)
 
 # %% [markdown] tags=["slide"]
-# # Several outputs, and outputs without gradients
+# # Several outputs
 #
 # You will
 # * see which gradients reach `backward` when `forward` returns two tensors,
 # * choose what `backward` gets for an output that isn't used,
-# * find out which outputs have a gradient, and what to do about the others.
+# * find out whether integers and masks are treated like other outputs.
 #
-# The last two are one question: what should `backward` get for an output through
-# which no gradient comes?
+# All three are one question: what should `backward` get for each output, whatever
+# it is and whether it's used or not?
 
 # %%
 import minigrad as mg

@@ -43,8 +43,8 @@ class Scale(mg.autograd.Function):
 
 # %% [markdown] tags=["slide"]
 # **Look.** The player opens where `setup_context` is called. Go back to the step that
-# makes ctx, then forward again: what's in the box while `forward` runs? At which line
-# does the first entry appear, and what has `forward` done by then?
+# makes ctx, then forward again: at which line does the first entry appear in the box,
+# and what has `forward` done by then?
 
 
 # %% tags=["step", "slide"]
@@ -64,27 +64,23 @@ mg.step(call).open_at("Scale.setup_context is called")
 # what was saved.
 
 # %% [markdown]
-# **Try.** Is it the same ctx that becomes `y.grad_fn`? Are `inputs` the caller's own
-# tensors? And does `output` have a `grad_fn` while `setup_context` runs? Say yes or no
-# three times, then run this.
+# **Try.** Are `inputs` the caller's own tensors? Does `output` have a `grad_fn` while
+# `setup_context` runs? This one leaves its answers on ctx, and they're read from the
+# result's `grad_fn`: is that the same object?
 
 
 # %% tags=["try"]
 class Watched(Scale):
     @staticmethod
     def setup_context(ctx, inputs, output):
-        Scale.setup_context(ctx, inputs, output)
-        seen.append((ctx, inputs[0], output.grad_fn))
+        ctx.answers = inputs[0] is x, output.grad_fn is not None
 
 
-seen = []
 x = mg.tensor(2.0, requires_grad=True)
-y = Watched.apply(x, 10.0)
-(ctx, first, grad_fn_then) = seen[0]
-ctx is y.grad_fn, first is x, grad_fn_then
+Watched.apply(x, 10.0).grad_fn.answers
 
 # %% [markdown] tags=["explain"]
-# Yes, yes, no. Both styles fill the same kind of object, one per call, and backward
+# Yes, no, and yes. Both styles fill the same kind of object, one per call, and backward
 # can't tell which of them you used. `output` is added to the graph only afterwards.
 
 # %% [markdown] tags=["slide"]
@@ -113,20 +109,17 @@ course.predict(
     "x is 2 and the factor is 10, so x.grad should be 10. What does renamed() return?",
     ["10", "20", "2", "nothing: it raises an error"],
     then=renamed,
-    so=lambda ran: (
-        "nothing: it raises an error" if ran.error else f"{ran.value.item():g}"
-    ),
+    so=lambda ran: f"{ran.value.item():g}",
     why="The third parameter is forward's output, whatever you call it, so what was "
     "kept as ctx.factor is the result, 20.",
     at="Renamed.setup_context, line",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# Python matches arguments to parameters by position: `apply` passes three, and the
-# method takes three, so nothing complains. `x` is the tuple `(x, 10.0)` and `factor`
-# the output. At x = 1 the output equals the factor, so a test with ones would have
-# passed. (Teaching mode warns about an output that's kept as an attribute. PyTorch says
-# nothing.) Write `_, factor = inputs`.
+# Python matches arguments to parameters by position, and three go to three, so nothing
+# complains. Here `x` is the tuple `(x, 10.0)` and `factor` the output. At x = 1 the
+# output equals the factor, so a test with ones would have passed. (Teaching mode warns
+# about an output that's kept as an attribute. PyTorch says nothing.) Unpack `inputs`.
 
 # %% [markdown] tags=["slide"]
 # ## Which Functions work under grad and vmap?
@@ -174,13 +167,13 @@ mg.func.grad(Square.apply)(mg.tensor(3.0))
 # Why so strict? A transform runs forward on tensors of its own making, so what you
 # save has to be exchanged, too: for backward, it must be the tensor that the transform
 # knows. That works for inputs and outputs. A forward with ctx could save anything from
-# its middle, so the transform refuses every one, even a harmless one like `Square`.
-# (`Square.apply(x).backward()` goes on working: there, no transform is involved.)
+# its middle, so every one is refused, even one as harmless as `Square`.
+# (`Square.apply(x).backward()` goes on working: no transform is involved.)
 
 # %% [markdown] tags=["slide"]
 # Now `vmap`, with a third version. `generate_vmap_rule` is a promise: my methods use
-# tensor operations only, so run them on a batch if you like. All three versions are
-# tried on a batch of three numbers.
+# tensor operations only, so you may run them on a batch. `accepted` tries all three on
+# a batch of three numbers.
 
 
 # %% tags=["slide"]
@@ -215,28 +208,8 @@ course.predict(
 # `vmap` has two conditions. It wants a `setup_context`, as `grad` does. And it needs to
 # know how your methods run on a batch: by that promise, or by a `vmap` method that you
 # write yourself, say because forward calls NumPy (lesson 15). With both in place you
-# can stack them: `vmap(grad(Ruled.apply))` gives 2, 4, 6, a gradient for each
-# sample.
-
-# %% [markdown]
-# **Try.** What if the promise is false? This `forward` leaves the tensors: `item()`
-# gives a plain number. Who complains first: the class statement, `apply`, or `vmap`?
-
-
-# %% tags=["try", "raises-exception"]
-class Broken(Ruled):
-    @staticmethod
-    def forward(x):
-        return x * x.item()
-
-
-print(Broken.apply(mg.tensor(3.0)))
-mg.vmap(Broken.apply)(mg.tensor([1.0, 2.0, 3.0]))
-
-# %% [markdown] tags=["explain"]
-# Only `vmap`. There `x` stands for all three numbers at once, so `item()` has no single
-# one to give. NumPy, or an `if` on a value, stops with an error too. What nothing
-# catches is a side effect: if forward counted its calls, the count would be 1, not 3.
+# can stack them: `vmap(grad(Ruled.apply))` gives 2, 4, 6, a gradient for each sample.
+# (Side effects go unseen: a forward that counts its calls counts 1 for the batch.)
 
 # %% [markdown] tags=["slide"]
 # ## A value from the middle of forward
@@ -299,11 +272,7 @@ course.predict(
     "Cube gives 32 and 48. What does Marked give?",
     ["32 and 48", "32 and 24", "16 and 24", "an error at the second derivative"],
     then=second_of_marked,
-    so=lambda ran: (
-        "an error at the second derivative"
-        if ran.error
-        else "{:g} and {:g}".format(*ran.value)
-    ),
+    so=lambda ran: "{:g} and {:g}".format(*ran.value),
     why="The slope 3x² is right as a number, but a marked x² counts as a constant, and "
     "the second derivative loses that part without a word.",
     at="Output 1 cannot have a gradient",
@@ -313,20 +282,17 @@ course.predict(
 # A marked output has no `grad_fn`, so in the second pass nothing goes back through x².
 # Unmarked, x² comes out of `saved_tensors` with this node as its `grad_fn`: the second
 # pass calls `Cube.backward` again, with `g_square` filled, and that brings the missing
-# 24. So mark an extra output only if no derivative goes through it: a mask, an index, a
-# count. (In the first style, saving x² from inside `forward` gives 24, too: it's a
-# constant there as well.)
+# 24. (In the first style, x² saved inside `forward` is a constant as well: 24.)
 
 # %% tags=["because", "hide-input"]
 course.because(
     "09.because",
-    "How would you decide whether to mark an extra output? One sentence, for "
-    "yourself; it isn't graded.",
+    "When would you mark an extra output? One sentence, for yourself; it isn't graded.",
 )
 
 # %% [markdown]
 # **Try.** May `setup_context` compute tensors itself? This one doesn't use `output` at
-# all. Which of Cube's 32 and 48 changes, if any? The cell prints both pairs.
+# all. Which of Cube's 32 and 48 changes, if any?
 
 
 # %% tags=["try"]
@@ -337,35 +303,27 @@ class Early(Cube):
         ctx.save_for_backward(x, x * x)
 
 
-second(Cube), second(Early)
+second(Early)
 
 # %% [markdown] tags=["explain"]
 # It may, and the 48 becomes 24. Nothing is recorded while `setup_context` runs, so its
-# x² is a constant for the second derivative. Save inputs and outputs. Or save x alone
-# and compute x² in backward: `create_graph` records what happens there, so you get 48.
+# x² is a constant for the second derivative. Save inputs and outputs, and mark an
+# output only if no derivative goes through it: a mask, an index, a count. Or save x
+# alone and compute x² in backward: `create_graph` records that, so you get 48.
 
 # %% [markdown] tags=["slide"]
 # ## self, ctx, or an argument?
 #
 # A Module's `self` is one more place to keep things. How do you choose? Ask how long a
-# value lives, and whether a gradient should reach it.
-#
-# | the value | belongs |
-# |---|---|
-# | has to live as long as the model: parameters, settings | on `self` of a Module |
-# | has to live from one forward to its backward | on ctx |
-# | should get a gradient, or differs each call | in an argument of `apply`, too |
+# value lives, and whether a gradient should reach it. Here's a Function that has a
+# gradient for both of its arguments. (It inherits a `setup_context` that saves them.)
 
 
 # %% tags=["slide"]
-class Product(mg.autograd.Function):
+class Product(Split):
     @staticmethod
     def forward(x, gain):
         return x * gain
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        ctx.save_for_backward(*inputs)
 
     @staticmethod
     def backward(ctx, grad_output):
@@ -373,13 +331,13 @@ class Product(mg.autograd.Function):
         return grad_output * gain, grad_output * x
 
 
-# %% [markdown] tags=["slide"]
-# So a parameter is on `self` *and* passed to `apply`. The Module keeps it from call to
-# call; the Function sees it as an argument, so the graph has an edge to it and backward
-# can send it a gradient.
+# %% [markdown]
+# **Try.** Both Modules keep a parameter on `self` and multiply x by it. `Gain` passes
+# it to `apply`, `ByNumber` passes its value as a plain number. Which one gets a
+# gradient for its parameter, and what happens to the other one?
 
 
-# %% tags=["slide"]
+# %% tags=["try"]
 class Gain(mg.nn.Module):
     def __init__(self):
         super().__init__()
@@ -389,27 +347,25 @@ class Gain(mg.nn.Module):
         return Product.apply(x, self.gain)
 
 
-model = Gain()
-model(mg.tensor(2.0)).backward()
-model.gain.grad
-
-# %% [markdown]
-# **Try.** This Module passes the value of its parameter as a plain number. Does a
-# gradient still reach `gain`? Decide first, then run this: it prints `requires_grad` of
-# the result.
-
-
-# %% tags=["try"]
 class ByNumber(Gain):
     def forward(self, x):
         return Scale.apply(x, self.gain.item())
 
 
-ByNumber()(mg.tensor(2.0)).requires_grad
+models = Gain(), ByNumber()
+for model in models:
+    model(mg.tensor(2.0, requires_grad=True)).backward()
+[model.gain.grad for model in models]
 
-# %% [markdown] tags=["explain"]
-# No. For the graph, a plain number is a constant, so training would go on without ever
-# changing `gain`. Pass the parameter itself.
+# %% [markdown] tags=["explain", "slide"]
+# Only `Gain`. The graph has an edge to each tensor among the arguments, and a plain
+# number is a constant: `gain` would never change, and no message says so.
+#
+# | the value | belongs |
+# |---|---|
+# | has to live as long as the model: parameters, settings | on `self` of a Module |
+# | has to live from one forward to its backward | on ctx |
+# | should get a gradient, or differs each call | in an argument of `apply`, too |
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
@@ -440,10 +396,9 @@ ByNumber()(mg.tensor(2.0)).requires_grad
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same: the same 20 without a word, the same two refusals, 24
-# where 48 is right. (`setup_context` exists since PyTorch 2.0.) Put
-# `import torch as mg` in the first cell, leave out the lines that teach (`teaching`,
-# `course` and the stepper), and every value above stays as it is.
+# **In PyTorch this is** the same (since 2.0). Put `import torch as mg` in the first
+# cell, leave out the lines that teach (`teaching`, `course` and the stepper), and every
+# value above stays as it is.
 #
 # ## Now you
 #

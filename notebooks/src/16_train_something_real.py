@@ -308,7 +308,7 @@ class Overwriting(mg.autograd.Function):
     @staticmethod
     def backward(ctx, grad_output):
         (idx,) = ctx.saved_tensors
-        table = mg.zeros(ctx.shape)
+        table = grad_output.new_zeros(ctx.shape)
         table[idx.reshape(-1)] = grad_output.reshape(-1, ctx.shape[1])
         return table, None
 

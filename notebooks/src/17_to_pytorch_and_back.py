@@ -45,7 +45,7 @@ scale(mg)
 # %% [markdown] tags=["slide"]
 # **Look.** Here are two players that step together: first minigrad, then PyTorch. If
 # PyTorch is installed, it runs now; if not, you see a recording. Step to the end; read
-# the line below the players last. Does the ctx ever hold something else in one of them?
+# the line above the players last. Does the ctx ever hold something else in one of them?
 # Do the nodes run in another order?
 
 # %% tags=["step", "slide"]

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Exercises: Several outputs, and outputs without gradients
+# # Exercises: Several outputs
 #
 # You will
 # * say what arrives for an unused output, and write Functions whose outputs can be used

@@ -42,10 +42,6 @@ exercise("09.2")
 # %% tags=["solution"]
 check("09.2", ["k", "g", "e", "b", "d", "l", "j", "h", "a"])
 
-# %% [markdown]
-# The methods may stand in any order. A line of theirs may too, as long as it finds what
-# it reads.
-
 # %% tags=["check"]
 check("09.2")
 
@@ -55,9 +51,9 @@ hint("09.2")
 # %% [markdown]
 # ## 09.3 Convert Decay
 #
-# `DecayWithCtx` is right, and written in the first style: of an amount x, what's left
-# after some hours. x and rate are tensors of one shape, hours is a plain number. Which
-# of forward's lines compute, and which ones fill ctx? (About 10 minutes.)
+# `DecayWithCtx` is right, and in the first style: of an amount x, what's left after
+# some hours. x and rate are tensors, hours is a plain number. Which of forward's lines
+# compute, and which ones fill ctx? (About 10 minutes.)
 
 
 # %%
@@ -104,9 +100,6 @@ class Decay(DecayWithCtx):
 
 # %% tags=["raises-exception"]
 mg.func.grad(Decay.apply)(mg.tensor(8.0), mg.tensor(0.0), 3)
-
-# %% [markdown]
-# Both gradients are checked, on numbers that aren't as friendly as these.
 
 # %% tags=["check"]
 check("09.3", Decay)
@@ -164,9 +157,6 @@ x = mg.tensor(0.0, requires_grad=True)
 Sigmoid.apply(x).backward()
 x.grad
 
-# %% [markdown]
-# Repair the class, run its cell and the one above again, and check.
-
 # %% tags=["check"]
 check("09.4", Sigmoid)
 
@@ -206,17 +196,12 @@ class Bump(mg.autograd.Function):
 
 
 # %% [markdown]
-# At x = 1 the slope of y is -0.3679, and its second derivative -0.7358. (The first can
-# be right while the second is wrong.)
+# At x = 1 the slope of y is -0.3679, and its second derivative -0.7358.
 
 # %% tags=["raises-exception"]
 x = mg.tensor(1.0, requires_grad=True)
 (slope,) = mg.autograd.grad(Bump.apply(x)[0], x, create_graph=True)
 slope.item(), mg.autograd.grad(slope, x)[0].item()
-
-# %% [markdown]
-# The check uses y alone, e alone, and both; then it differentiates what your backward
-# returned.
 
 # %% tags=["check"]
 check("09.5", Bump)
@@ -227,7 +212,6 @@ hint("09.5")
 # %% [markdown]
 # ## Where next
 #
-# Back to [the lesson](../../notebooks/09_forward_without_ctx.ipynb), to its recall
-# cards: open each one only after you have answered it. Then
-# [lesson 10](../../notebooks/10_differentiating_the_derivative.ipynb): a derivative of
-# the derivative.
+# Back to [the lesson](../../notebooks/09_forward_without_ctx.ipynb): answer its recall
+# cards before you open them. Then comes a derivative of the derivative, in
+# [lesson 10](../../notebooks/10_differentiating_the_derivative.ipynb).

@@ -146,8 +146,9 @@ check("gym.Power", Power)
 # %% [markdown]
 # ## Sigmoid, and its second derivative
 #
-# It squeezes any number into the range from 0 to 1. The textbook formula fails for
-# large inputs, so think about what is computed first. (About 12 minutes.)
+# It squeezes any number into the range from 0 to 1. The formula holds for very large
+# inputs, but not every formula of its slope does: try 1000 and -1000. (About 12
+# minutes.)
 
 # %%
 exercise("gym.Sigmoid")
@@ -237,7 +238,7 @@ class NumpySin(mg.autograd.Function):
 check("gym.NumpySin", NumpySin)
 
 # %% [markdown]
-# ## CubeDoubleBackward: Cube, derived twice
+# ## CubeDoubleBackward: Cube, differentiated twice
 #
 # Here the second derivative is the point. A gradient that is right may still lose its
 # own gradient, silently, and how you save decides it. (About 12 minutes.)

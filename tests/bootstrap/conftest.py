@@ -23,6 +23,8 @@ case "$*" in
         echo "$@" >>"$0.log"
         if [ -n "$INTERRUPTED" ]; then kill -INT $PPID; sleep 5; fi
         exit "${{PIP_EXIT:-0}}" ;;
+    *"_installer.py "*)
+        if [ -n "$LACKS" ]; then echo "$LACKS"; else exec "{python}" "$@"; fi ;;
     *write_home*) echo "$@" >>"$0.log"; exit "${{HOME_EXIT:-0}}" ;;
     "-m "*) echo "$@" >>"$0.log"; env >"$0.environ" ;;
     *) exec "{python}" "$@" ;;
@@ -71,7 +73,7 @@ def clone(tmp_path: Path) -> Clone:
         pytest.skip("the fake Python is a shell script")
     root = tmp_path / "ein Klön 克隆 with spaces"
     (root / "minigrad").mkdir(parents=True)
-    modules = ("__main__", "_bootstrap", "_workspace")
+    modules = ("__main__", "_bootstrap", "_installer", "_workspace")
     for name in ("pyproject.toml", *[f"minigrad/{each}.py" for each in modules]):
         shutil.copy(_bootstrap.ROOT / name, root / name)
     python = tmp_path / "an environment" / "bin" / "python"

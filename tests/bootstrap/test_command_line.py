@@ -103,9 +103,7 @@ def test_unknown_command_lists_the_known_ones(
     assert _bootstrap.main(["labb"], as_package=False) == 2
     said = capsys.readouterr().err
     assert "minigrad labb: there is no such command" in said
-    assert (
-        "fix: use one of these: lab, test, doctor, build, new, check-exercise" in said
-    )
+    assert "fix: use one of these: lab, workspace, test, doctor, build, new" in said
 
 
 def test_package_without_a_clone_around_it_says_so(

@@ -3,17 +3,20 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from minigrad import _bootstrap
+from minigrad import _bootstrap, _installer
 from minigrad._bootstrap import Environment
-from tests.bootstrap.conftest import Clone
+from tests.bootstrap.conftest import Clone, base_python
 
-LAB = "-m pip install -e .[lab]"
-BOTH = "-m pip install -e .[lab,site,test]"
+PIP = " ".join(["-m pip install", *_installer.PIP])
+LAB = f"{PIP} -e .[lab]"
+BOTH = f"{PIP} -e .[lab,site,test]"
 TEST = " ".join(["-m pytest", *_bootstrap.PARALLEL])
 
 
@@ -24,8 +27,8 @@ def test_first_start_installs_and_second_does_not(clone: Clone) -> None:
 
 
 def test_each_step_is_announced_before_it_starts(clone: Clone) -> None:
-    assert "Installing the course into" in clone.run("test").stdout
-    assert "Installing" not in clone.run("test").stdout
+    assert "Downloading what the course needs, with pip" in clone.run("test").stdout
+    assert "Downloading" not in clone.run("test").stdout
 
 
 def test_another_command_adds_what_it_needs_to_what_is_there(clone: Clone) -> None:
@@ -271,7 +274,12 @@ def steps(monkeypatch: pytest.MonkeyPatch, outside: Path) -> list[str]:
             ours.python.unlink(missing_ok=True)
             ours.python.symlink_to(sys.executable)
 
+    def run(command: list[str], folder: Path, say: object) -> None:
+        taken.append(command[2])
+
     monkeypatch.setattr(_bootstrap, "call", call)
+    monkeypatch.setattr(_bootstrap._installer, "run", run)
+    monkeypatch.setenv("PATH", os.defpath)
     monkeypatch.setattr(_bootstrap, "has_pip", lambda env: env.python.exists())
     return taken
 
@@ -319,7 +327,7 @@ def test_ctrl_c_during_install_leaves_it_marked(
     def interrupt(*step: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_bootstrap, "call", interrupt)
+    monkeypatch.setattr(_bootstrap._installer, "run", interrupt)
     monkeypatch.setattr(os, "environ", {})
     assert _bootstrap.main(["lab"], as_package=False) == 130
     assert "minigrad lab: stopped" in capsys.readouterr().err
@@ -357,7 +365,7 @@ def test_interruption_of_any_step_is_said_in_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     shutil.copy(Path(_bootstrap.__file__).parents[1] / "pyproject.toml", outside)
-    for name in ("make_environment", "call"):
+    for name in ("make_environment", "fetch"):
         monkeypatch.setattr(_bootstrap, name, lambda *_: None)
     monkeypatch.setattr(_bootstrap, "has_pip", lambda environment: True)
     (outside / ".venv").mkdir()
@@ -385,17 +393,18 @@ def test_full_disk_is_said_with_numbers_before_anything_is_made(
     assert [path.name for path in outside.iterdir()] == ["pyproject.toml"]
 
 
-def test_read_only_clone_is_said_before_anything_is_made(
+def test_nowhere_to_write_is_said_before_anything_is_made(
     outside: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     (outside / "pyproject.toml").touch()
+    monkeypatch.setenv("MINIGRAD_HOME", str(outside / "mine"))
     monkeypatch.setattr(_bootstrap.os, "access", lambda place, mode: False)
     assert _bootstrap.main(["lab"], as_package=False) == 2
     said = capsys.readouterr().err
-    assert f"{outside} cannot be written" in said
-    assert "fix: copy the clone into a folder that is yours" in said
+    assert f"{outside / 'mine'} cannot be written" in said
+    assert "fix: set MINIGRAD_HOME to a folder of yours" in said
 
 
 def test_lab_says_that_exercises_have_a_new_name(clone: Clone) -> None:
@@ -415,3 +424,72 @@ def test_lab_says_that_exercises_have_a_new_name(clone: Clone) -> None:
     assert (workspace / "exercises/01_first/01_exercises.ipynb").read_text() == (
         "the learner's"
     )
+
+
+def test_environment_that_has_all_is_taken_as_it_is(clone: Clone) -> None:
+    done = clone.run("lab", LACKS=" ")
+    assert [call for call in clone.calls() if "pip" in call] == []
+    assert "Downloading" not in done.stdout
+    assert _bootstrap.read_stamp(Environment(clone.prefix, ours=False)) is not None
+    assert clone.run("lab", LACKS="numpy>=2.0").stdout == done.stdout  # it is stamped
+
+
+def mere_reader() -> list[str]:
+    """What makes a root that permissions bind, as they bind any other user."""
+    if os.geteuid():
+        return []
+    return ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+
+
+@pytest.fixture
+def read_only(clone: Clone) -> Iterator[Clone]:
+    """A clone and an environment that nobody may write; the log is switched off."""
+    lesson = clone.root / _bootstrap.FIRST_LESSON
+    lesson.parent.mkdir()
+    lesson.write_text("shipped")
+    python = clone.prefix / "bin/python"
+    silent = python.read_text().replace('echo "$@" >>"$0.log"', ":")
+    python.write_text(silent.replace('"$0.environ"', '"$HOME/environ"'))
+    folders = [clone.root, *filter(Path.is_dir, clone.root.rglob("*"))]
+    folders += [clone.prefix, clone.prefix / "bin"]
+    for folder in folders:
+        folder.chmod(0o555)
+    yield clone
+    for folder in folders:
+        folder.chmod(0o755)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such permissions")
+@pytest.mark.parametrize("lacks", [" ", "minigrad-course"])
+def test_shared_clone_is_only_read(
+    read_only: Clone, tmp_path: Path, lacks: str
+) -> None:
+    command = [*mere_reader(), base_python(), str(read_only.root / "minigrad")]
+    environ = {"PATH": os.defpath, "HOME": str(tmp_path), "LACKS": lacks}
+    environ["VIRTUAL_ENV"] = str(read_only.prefix)
+    done = subprocess.run(
+        [*command, "lab"], capture_output=True, text=True, env=environ
+    )
+    home = tmp_path / "minigrad"
+    assert done.stdout == f"[minigrad] Opening JupyterLab on your copies in {home}.\n"
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (home / _bootstrap.FIRST_LESSON).read_text() == "shipped"
+    environ_of_lab = (tmp_path / "environ").read_text()
+    from_the_clone = f"PYTHONPATH={read_only.root}\n" in environ_of_lab
+    assert from_the_clone == (lacks == "minigrad-course")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such permissions")
+def test_shared_environment_that_lacks_something_is_named(
+    read_only: Clone, tmp_path: Path
+) -> None:
+    command = [*mere_reader(), base_python(), str(read_only.root / "minigrad")]
+    environ = {"PATH": os.defpath, "HOME": str(tmp_path), "LACKS": "jupyterlab>=4.4"}
+    environ["VIRTUAL_ENV"] = str(read_only.prefix)
+    done = subprocess.run(
+        [*command, "lab"], capture_output=True, text=True, env=environ
+    )
+    assert done.returncode == 2
+    assert f"{read_only.prefix} lacks jupyterlab>=4.4, and cannot be" in done.stderr
+    assert "fix: deactivate it, and run the command again" in done.stderr
+    assert not (tmp_path / "minigrad").exists()

@@ -181,7 +181,9 @@ def test_planted_violations_are_found(framed: Framed) -> None:
 
 
 @pytest.mark.parametrize(
-    ("width", "scale"), [(800, 1), (640, 2)], ids=["800 px", "200 %"]
+    ("width", "scale"),
+    [(800, 1), (640, 2), (390, 2)],
+    ids=["800 px", "200 %", "phone"],
 )
 def test_nothing_is_out_of_reach_on_a_narrow_page(
     framed: Framed, width: int, scale: int

@@ -342,6 +342,87 @@ def test_a_box_is_made_filled_docked_used_and_released(
     assert box("ctx.free", n=node) >= {"freed", "cells 0"}
 
 
+def readers() -> Any:
+    """What blind readers were shown: their own product beside a built-in one."""
+    a, w = (minigrad.tensor(one, requires_grad=True) for one in (2.0, 5.0))
+    with record("readers") as trace:
+        y = scenes.Mul.apply(a, w)
+        z = y + w * 3
+        z.backward(retain_graph=True)
+        z.backward()
+    return trace
+
+
+def test_slot_shows_what_is_on_its_way_into_it(still: Page, tmp_path: Path) -> None:
+    page = opened(still, readers(), tmp_path)
+    seen = []
+    for stop in page.evaluate("player.player.stops"):
+        page.evaluate("at => player.player.go(at)", stop)
+        leaf = page.locator(".leaf").first
+        tray = leaf.locator(".tray.there .sum").all_text_contents()
+        kind = page.locator(".slot.coming").count(), page.locator(".slot.full").count()
+        now = leaf.locator(".slot .value").text_content(), *tray, kind
+        if now not in seen:
+            seen.append(now)
+    assert seen == [
+        ("None", (0, 0)),
+        ("\u2190 5", (2, 0)),
+        ("5", (0, 2)),
+        ("5", "+ 5", (0, 2)),
+        ("10", "5 + 5 = 10", (0, 2)),
+    ]
+
+
+def test_gradient_that_is_only_asked_for_goes_into_no_slot(
+    still: Page, tmp_path: Path
+) -> None:
+    x = minigrad.tensor(3.0, requires_grad=True)
+    with record("asked") as trace:
+        minigrad.autograd.grad(x * 2, x)
+    page = opened(still, trace, tmp_path)
+    for stop in page.evaluate("player.player.stops"):
+        page.evaluate("at => player.player.go(at)", stop)
+        assert page.locator(".slot .value").text_content() == "None"
+
+
+def test_number_in_the_box_of_a_built_in_operation_goes_when_it_is_released(
+    still: Page, tmp_path: Path
+) -> None:
+    page = opened(still, readers(), tmp_path)
+    box = page.locator(".call", has_text="w * 3").locator(".box")
+    place = "player.player.story.events.findIndex(({k}) => k === 'backward.begin')"
+    page.evaluate(f"player.player.go({place})")
+    assert box.locator(".cell.inside").all_text_contents() == ["3"]
+    page.evaluate("player.player.go(1e9)")
+    assert "freed" in (box.get_attribute("class") or "")
+    assert box.locator(".cell.inside").count() == 0
+    assert box.locator(".empty").text_content() == "released"
+
+
+def test_node_says_that_it_is_yours_beside_a_built_in_one_of_its_name(
+    still: Page, tmp_path: Path
+) -> None:
+    labels = opened(still, readers(), tmp_path).locator(".box .label")
+    assert sorted(labels.all_text_contents()) == [
+        "AddBackward0",
+        "MulBackward0",
+        "your MulBackward",
+    ]
+    labels = opened(still, scenes.product(), tmp_path).locator(".box .label")
+    assert "MulBackward" in labels.all_text_contents()
+
+
+def test_help_names_the_signs_of_the_picture(still: Page, tmp_path: Path) -> None:
+    page = opened(still, readers(), tmp_path)
+    page.locator("#player").focus()
+    page.keyboard.press("?")
+    told = page.locator(".sheet").inner_text()
+    for sign in ("value", "kept for later", "meet", "Backward0", ".grad \u2190", "v1"):
+        assert sign in told
+    assert told.index("What you see") < told.index("Keys")
+    page.keyboard.press("Escape")
+
+
 def test_no_step_moves_a_card(still: Page, tmp_path: Path) -> None:
     page = opened(still, diamond(), tmp_path)
     places = set()

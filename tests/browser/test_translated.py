@@ -80,7 +80,7 @@ def test_no_word_of_a_player_is_english_and_none_is_cut(
     trace = product()
     shown = opened(page, trace, tmp_path)
     files = re.findall("[A-Za-z]+", " ".join(s["file"] for s in trace.data["sources"]))
-    known = {*OF_KEYS, *files, "float", "fn"}
+    known = {*OF_KEYS, *files, "float", "fn", "Backward"}
     said = {text: untranslated(text, trace.data) for text in shown.evaluate(READ_ALL)}
     assert {text: words for text, words in said.items() if set(words) - known} == {}
     for at in (0, 0.4, 0.8):

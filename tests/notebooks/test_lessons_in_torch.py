@@ -29,7 +29,7 @@ LESSONS = {
     "06_shapes_that_stretched": 8,
     "07_several_outputs": 9,
     "08_changing_things_in_place": 8,
-    "09_forward_without_ctx": 10,
+    "09_forward_without_ctx": 8,
     "10_differentiating_the_derivative": 15,
     "11_going_forwards": 11,
     "12_trading_memory_for_time": 8,

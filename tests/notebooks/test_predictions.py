@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import html
 import re
+from collections.abc import Callable
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from nbconvert import HTMLExporter
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
+from minigrad import _workspace
 from minigrad.course.author.build import FIRST_LINE, FOLD, unfolded
 from minigrad.views.page import steps_at_first
 from tests.notebooks.test_run import (
@@ -26,10 +29,9 @@ from tests.notebooks.test_run import (
     run_on,
     said,
     shown,
-    workspace,
 )
 
-__all__ = ["kernel_sees_this_checkout", "workspace"]
+__all__ = ["kernel_sees_this_checkout"]
 
 ASKING = [
     path
@@ -56,6 +58,38 @@ def committed(cell: NotebookNode, choice: str) -> None:
     cell.source = f"{before}{call[:-1]}, answer={choice!r})"
 
 
+Run = Callable[[Path], NotebookNode]
+
+
+@pytest.fixture(scope="module")
+def as_built(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """What a notebook shows whose questions nobody has answered; each runs once."""
+
+    @cache
+    def ran(path: Path) -> NotebookNode:
+        workspace = tmp_path_factory.mktemp("asked") / "workspace"
+        _workspace.lay_out(ROOT, workspace)
+        return run_on(read(path), place_of(path, workspace))
+
+    return ran
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """What a notebook shows whose questions are all answered with the first choice."""
+
+    @cache
+    def ran(path: Path) -> NotebookNode:
+        workspace = tmp_path_factory.mktemp("answered") / "workspace"
+        _workspace.lay_out(ROOT, workspace)
+        book = read(path)
+        for cell in predictions(book):
+            committed(cell, "a")
+        return run_on(book, place_of(path, workspace))
+
+    return ran
+
+
 @pytest.mark.parametrize("path", ASKING, ids=lambda p: f"{p.parts[-3][:3]}-{p.stem}")
 def test_question_is_collapsed_and_says_nothing_in_its_first_line(path: Path) -> None:
     book = read(path)
@@ -77,15 +111,12 @@ def test_explanation_right_after_a_question_is_folded(path: Path) -> None:
 
 @pytest.mark.parametrize("path", ASKING, ids=lambda p: f"{p.parts[-3][:3]}-{p.stem}")
 def test_commit_says_right_or_not_why_and_opens_a_player_at_a_step(
-    path: Path, workspace: Path
+    path: Path, answered: Run
 ) -> None:
-    book = read(path)
+    book = answered(path)
     asking = predictions(book)
     choices = [ast.literal_eval(call_in(cell).args[2]) for cell in asking]
     stepped = ["then" in [k.arg for k in call_in(cell).keywords] for cell in asking]
-    for cell in asking:
-        committed(cell, "a")
-    run_on(book, place_of(path, workspace))
     rows = zip(asking, choices, stepped, strict=True)
     for cell, (first, *others), has_player in rows:
         right, *why = said(cell).strip().splitlines()[-2:]
@@ -102,8 +133,8 @@ def test_commit_says_right_or_not_why_and_opens_a_player_at_a_step(
 
 
 @pytest.mark.parametrize("path", ASKING, ids=lambda p: f"{p.parts[-3][:3]}-{p.stem}")
-def test_nothing_is_run_or_told_before_commit(path: Path, workspace: Path) -> None:
-    book = run_on(read(path), place_of(path, workspace))
+def test_nothing_is_run_or_told_before_commit(path: Path, as_built: Run) -> None:
+    book = as_built(path)
     page = seen(book)
     for cell in predictions(book):
         assert [output.output_type for output in cell.outputs] == ["execute_result"]
@@ -114,13 +145,11 @@ def test_nothing_is_run_or_told_before_commit(path: Path, workspace: Path) -> No
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
-def test_no_output_tells_an_outcome_before_commit(path: Path, workspace: Path) -> None:
-    book = run_on(read(path), place_of(path, workspace))
-    answered = read(path)
-    for cell in predictions(answered):
-        committed(cell, "a")
-    run_on(answered, place_of(path, workspace))
-    asking = zip(predictions(book), predictions(answered), strict=True)
+def test_no_output_tells_an_outcome_before_commit(
+    path: Path, as_built: Run, answered: Run
+) -> None:
+    book = as_built(path)
+    asking = zip(predictions(book), predictions(answered(path)), strict=True)
     assert [early for pair in asking for early in told_early(book, *pair)] == []
 
 

@@ -59,8 +59,10 @@ def test_packed_value_counts_with_its_own_bytes() -> None:
     (packed,) = events_of(trace, "hook.pack")
     assert "(8 bytes)" in packed["say"]
     items = folding.memory_at(trace.data, len(trace)).values()
-    saved = [item["bytes"] for item in items if item["key"] == "saved.0"]
-    assert saved == [4]
+    saved = [i for i in items if i["key"] == "saved.0"]
+    assert [item["bytes"] for item in saved] == [8, 4]
+    assert saved[0]["by"] == "another value took its place"
+    assert saved[0]["until"] <= saved[1]["at"]
     (unpacked,) = events_of(trace, "hook.unpack")
     assert numbers(trace, unpacked["new"]) == [1.0, 2.0]
 

@@ -14,6 +14,8 @@ from minigrad.tracing.sentences import bytes_text
 from tests.tracing.programs import Scale, events_of
 from tests.views import folding
 
+Json = dict[str, Any]
+
 
 def recorded(program: Callable[[], None]) -> Trace:
     trace = Trace()
@@ -202,3 +204,53 @@ SINES = ("sin 1", "sin 2", "sin 3")
 
 def three_sines(x: Tensor) -> Tensor:
     return x.sin().sin().sin()
+
+
+class Keeps(mg.autograd.Function):
+    """Keeps one argument as it should, the other as an attribute."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, w: Any) -> Any:
+        ctx.save_for_backward(x)
+        ctx.w = w
+        return x * w
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return g * ctx.w, g * ctx.saved_tensors[0]
+
+
+@pytest.mark.parametrize("lines", [False, True])
+def test_memory_counts_what_is_on_a_ctx_from_the_moment_it_is_there(
+    lines: bool,
+) -> None:
+    trace = Trace()
+    x, w = (mg.ones(10).requires_grad_() for _ in range(2))
+    with Recorder(trace, lines=lines):
+        y = Keeps.apply(x, w).sum()
+        y.backward()
+    box: Json = {}
+    seen = []
+    for at, event in enumerate(trace.data["events"], 1):
+        change = event.get("ctx", {"id": None, "set": {}})
+        if change["id"] == "c0":
+            box |= change["set"]
+        there = [
+            key
+            for key, ref in box.items()
+            if key in ("saved.0", "attr.w") and ref["t"] != "P"
+        ]
+        memory = folding.memory_at(trace.data, at).values()
+        held = [i["key"] for i in memory if i["of"] == "Keeps" and "until" not in i]
+        assert sorted(held) == sorted(there)
+        if event["lvl"] == 0:
+            seen.append(len(there))
+    assert seen[:4] == [0, 1, 2, 2]
+    assert seen[-1] == 1  # the attribute
+
+
+def test_what_forward_saved_in_vain_is_no_step_of_its_own() -> None:
+    x = mg.ones(10)
+    trace = recorded(lambda: Keeps.apply(x, x))
+    assert items_of(trace) == []
+    assert events_of(trace, "mem.gone") == []

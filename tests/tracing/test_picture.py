@@ -19,6 +19,7 @@ from tests.tracing import happenings
 from tests.tracing.any_program import faults
 from tests.tracing.pictures import inconsistencies
 from tests.tracing.programs import Scale, events_of, record_failure, record_scale
+from tests.views import folding
 
 OLDER = Path(__file__).with_name("schema_1.json")
 MOST_STOPS = 9
@@ -118,7 +119,7 @@ def test_product_is_told_in_few_stops_with_reasons(lines: bool) -> None:
         "Mul.apply makes an empty box for this one call: the ctx.",
         "forward puts x and w into the box, because backward will need both.",
         "forward returns 10. Its work is done; the box is still here.",
-        "apply hangs the box on y. The ctx is y.grad_fn: a node of the graph, "
+        "Mul.apply hangs the box on y. The ctx is y.grad_fn: a node of the graph, "
         "wired to x and w.",
         "backward begins with 1 at y: if y grows by 1, y grows by 1.",
         "The box opens: x = 2 and w = 5 are there. Mul's backward returns 5 and 2.",
@@ -127,6 +128,39 @@ def test_product_is_told_in_few_stops_with_reasons(lines: bool) -> None:
         "The saved values aren't needed any more, so the box lets them go.",
         "x.grad is 5 and w.grad is 2.",
     ]
+
+
+def beside_built_in() -> None:
+    a, w = number(2.0), number(5.0)
+    y = Mul.apply(a, w)
+    z = y + w * 3 + a * 4
+    z.backward()
+
+
+def test_built_in_operation_beside_its_namesake_says_once_whose_it_is() -> None:
+    assert said(beside_built_in, "Its box keeps") == [
+        "5 \u00d7 3 = 15. Its box keeps 3 for backward. "
+        "MulBackward0 is the built-in one, not your Mul.",
+        "2 \u00d7 4 = 8. Its box keeps 4 for backward.",
+    ]
+    assert said(diamond, "MulBackward0") == []
+
+
+def test_last_gradient_before_a_grad_changes_is_marked() -> None:
+    events = recorded(beside_built_in).data["events"]
+    leaves = {e["n"] for e in events if e["k"] == "grad.accumulate"}
+    to_leaves = [e for e in events if e["k"] == "grad" and e["n"] in leaves]
+    assert [bool(e.get("fills")) for e in to_leaves] == [
+        not e["left"] for e in to_leaves
+    ]
+    assert [e.get("fills") for e in to_leaves].count(True) == len(leaves) == 2
+
+    def asked() -> None:
+        x = number(3.0)
+        mg.autograd.grad(x * 2, x)
+
+    (grad,) = events_of(recorded(asked), "grad")
+    assert "fills" not in grad
 
 
 def test_paths_that_meet_wait_and_add_up() -> None:
@@ -190,8 +224,8 @@ def test_nodes_of_one_name_are_told_apart_everywhere() -> None:
     labels = [e["label"] for e in trace.data["events"] if "ins" in e]
     assert labels == ["Square 1", "Square 2"]
     assert "Square 1 gets 18." in trace.sentences(0)
-    held = [item for e in events_of(trace, "ctx.save") for item in e["mem"]["add"]]
-    assert [item["of"] for item in held] == labels
+    held = folding.memory_at(trace.data, len(trace)).values()
+    assert [item["of"] for item in held if item["key"] == "saved.0"] == labels
 
 
 def test_setup_context_is_what_fills_the_box() -> None:

@@ -2,6 +2,7 @@
 
 from minigrad.course.check import (
     calls,
+    crossing,
     examination,
     facts,
     forbidden_api,
@@ -25,6 +26,7 @@ from minigrad.course.check.casefile import (
     thrown,
     tolerance,
 )
+from minigrad.course.check.crossing import Crossing
 from minigrad.course.check.declared import declare
 from minigrad.course.check.diagnosis import Diagnosis, diagnose
 from minigrad.course.check.engines import MINIGRAD
@@ -88,6 +90,7 @@ __all__ = [
     "CheckFailed",
     "Contract",
     "Crash",
+    "Crossing",
     "Deadline",
     "Diagnosis",
     "Exercise",
@@ -114,6 +117,7 @@ __all__ = [
     "as_imported",
     "calls",
     "crash_of",
+    "crossing",
     "declare",
     "diagnose",
     "error_of",

@@ -166,6 +166,12 @@ def _by_the_numbers(
         )
         ids = (name,) if name and not found else UNNAMED
     hint = "" if ids else question_about(crash.text)
+    if found:
+        # The ordinary case is told first: there is a number to look at.
+        yield replace(
+            found[0], ids=ids, what=f"{found[0].what}. And {told}", crashed=True
+        )
+        return
     yield Finding(ids, what, where, hint=hint, crashed=True)
 
 

@@ -31,7 +31,8 @@ _Held = tuple[list[tuple[Array, Array]], list[tuple[Array, Array]]]
 class Call:
     """Arrays become fresh tensors, leaves that require grad where it is needed.
 
-    ``same``: one tensor takes the place of all of them.
+    ``same``: one tensor takes the place of all of them. ``tensors``: those of another
+    call are given again.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Call:
         inputs: tuple[Any, ...],
         needed: tuple[bool, ...],
         same: bool = False,
+        tensors: Sequence[Any] = (),
     ) -> None:
         self.watch, self.contract, self.engine = watch, contract, watch.engine
         self.inputs, self.needed = inputs, needed
@@ -52,6 +54,9 @@ class Call:
         ]
         if same:
             self.leaves = [self.leaves[0]] * len(inputs)
+        for place, tensor in enumerate(tensors):
+            if self.engine.is_tensor(tensor):
+                self.leaves[place] = tensor
         self.arguments = list(self.leaves)
         self.module = self.engine.module
         if contract.in_place:
@@ -85,8 +90,13 @@ class Call:
             self.facts |= self._on_ctx(self.ctx)
         return self
 
-    def backward(self, upstreams: Arrays, *, keep: bool = False) -> Call:
-        """Send ``upstreams`` through the recorded call, None where there is none."""
+    def backward(
+        self, upstreams: Arrays, *, keep: bool = False, layout: str = ""
+    ) -> Call:
+        """Send ``upstreams`` through the recorded call, None where there is none.
+
+        ``layout``: how they lie in memory.
+        """
         roots = self._roots(upstreams)
         if not roots:
             return self
@@ -99,7 +109,7 @@ class Call:
         with self.watch.phase_of("backward", crashes):
             self.module.autograd.backward(
                 [y for y, _ in roots],
-                [self.engine.tensor(g) for _, g in roots],
+                [self.engine.laid_out(g, layout) for _, g in roots],
                 retain_graph=keep,
             )
         self._note_pass(upstreams, crashes, before)
@@ -340,14 +350,18 @@ def forward_mode(
     engine, forward_ad = watch.engine, watch.engine.forward_ad()
     crashes: list[Crash] = []
     result: Arrays = ()
+    given: list[tuple[Any, Array]] = []
     with watch.phase_of("jvp", crashes), forward_ad.dual_level():
         arguments: list[Any] = []
         for value, tangent in zip(inputs, tangents, strict=True):
             x = value
             if isinstance(value, np.ndarray):
                 x = engine.tensor(value)
+                given.append((x, value))
             if tangent is not None:
-                x = forward_ad.make_dual(x, engine.tensor(tangent))
+                direction = engine.tensor(tangent)
+                given.append((direction, tangent))
+                x = forward_ad.make_dual(x, direction)
             arguments.append(x)
         if contract.in_place:
             arguments[0] = arguments[0].clone()
@@ -359,7 +373,9 @@ def forward_mode(
             else None
             for each in outputs
         )
-    return Tangent(tangents, result, crashes[0] if crashes else None)
+    # What an in-place Function changes itself is a copy.
+    changed = any([not equal(engine.memory(x), before) for x, before in given])
+    return Tangent(tangents, result, crashes[0] if crashes else None, changed)
 
 
 def _changed(pairs: list[tuple[Array, Array]]) -> bool:

@@ -147,10 +147,11 @@ class CaseFile:
     @property
     def remarks(self) -> frozenset[str]:
         """The mistakes that are mentioned and not refused."""
+        # The engine casts a gradient to the dtype of its input.
         if self.exercise.remarks is not None:
-            return self.exercise.remarks
+            return self.exercise.remarks | {"T03"}
         lost = {"D01", "D02"} if self.contract.second_derivative == "any" else set()
-        return frozenset({"A14", "A15"} | lost)
+        return frozenset({"A14", "A15", "T03"} | lost)
 
     def _drawn(self, trial: Trial) -> Array | None:
         """What a random contract has to be told: the result that was seen."""

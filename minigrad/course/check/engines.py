@@ -13,6 +13,7 @@ import numpy as np
 
 import minigrad
 from minigrad.autograd import Function
+from minigrad.course.check import trials
 from minigrad.course.check.facts import Array
 
 
@@ -62,6 +63,12 @@ class Engine:
         leaf = self.module.tensor(array.copy(order="K"))
         return leaf.requires_grad_(requires_grad)
 
+    def laid_out(self, array: Array, layout: str) -> Any:
+        """A tensor with these numbers; ``layout``: how they lie in memory, if named."""
+        if not layout:
+            return self.tensor(array)
+        return self.module.from_numpy(trials.LAYOUTS[layout](array))
+
     def memory(self, tensor: Any) -> Array:
         """The numbers of a tensor, not copied."""
         array: Array = tensor.array
@@ -100,6 +107,10 @@ class TorchEngine(Engine):
         # torch.tensor would put the numbers in row order.
         leaf = self.module.from_numpy(array.copy(order="K"))
         return leaf.requires_grad_(requires_grad)
+
+    def laid_out(self, array: Array, layout: str) -> Any:
+        # No tensor of torch runs backwards through memory.
+        return super().laid_out(array, "" if layout == "reversed" else layout)
 
     def memory(self, tensor: Any) -> Array:
         return np.asarray(tensor.detach().numpy())

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import formulas
+from minigrad.course.check import crossing, formulas
 from minigrad.course.check.facts import Array, Arrays, Case, Contract, is_float
 
 
@@ -48,6 +48,7 @@ class Part:
     gradients: Callable[..., Arrays]
     wrong_gradients: Callable[..., Iterable[tuple[str, Arrays]]]
     wrong_results: Callable[..., Iterable[tuple[str, Array | Arrays]]] | None = None
+    CROSSING: crossing.Crossing = crossing.NOTHING_SAID
 
 
 @dataclass(frozen=True)
@@ -133,10 +134,17 @@ class Exercise:
         error: float = getattr(self.spec, "ACCURACY", 0.0)
         return error
 
+    @property
+    def crossing(self) -> crossing.Crossing:
+        """What its arguments are, from which the corner cases are made."""
+        said: crossing.Crossing = getattr(self.spec, "CROSSING", crossing.NOTHING_SAID)
+        return said
+
     def cases(self, random: np.random.Generator) -> list[Case]:
-        """What the answer is tried on."""
+        """What the answer is tried on: ordinary cases, then the corners."""
         drawn: list[Case] = self.spec.cases(random)
-        return drawn
+        corners = crossing.cases(self.crossing, self.contract, self.reference, random)
+        return [*drawn, *corners]
 
     def reference(self, *inputs: Any, **seen: Array) -> Array | Arrays:
         """What forward returns: an array, or a tuple of arrays for several outputs.

@@ -51,12 +51,14 @@ class Case:
     """One call with its upstream gradient; arrays become tensors, the rest stays.
 
     Float arrays require grad. ``upstream`` is an array, or a tuple for several outputs
-    with None where an output is not differentiable.
+    with None where an output is not differentiable. One that ``is_corner`` is tried for
+    its numbers, once the ordinary ones are right.
     """
 
     name: str
     inputs: tuple[Any, ...]
     upstream: Array | Arrays
+    is_corner: bool = False
 
     def __post_init__(self) -> None:
         # What arithmetic makes of arrays without axes is no array any more.
@@ -184,11 +186,15 @@ class Second:
 
 @dataclass(frozen=True)
 class Tangent:
-    """One run of forward mode: the tangents that went in, and those that came out."""
+    """One run of forward mode: the tangents that went in, and those that came out.
+
+    ``changed``: whether an input, or a tangent, holds other numbers afterwards.
+    """
 
     tangents: Arrays
     result: Arrays = ()
     crash: Crash | None = None
+    changed: bool = False
 
 
 @dataclass(frozen=True)
@@ -198,8 +204,9 @@ class Trial:
     ``name`` is one of: plain; double, negative, zero (other upstream gradients); again
     (two passes through one graph); expanded (the upstream gradient of y.sum()); only 0,
     only 1 (the others frozen); output 0, ... (the others unused); same (one tensor for
-    all arguments); first and second (two live calls); written 0, ... (that input
-    changed in place between forward and backward).
+    all arguments); first and second (two live calls); shared 0 and 1 (the same with one
+    tensor); written 0, ... (that input changed in place between forward and backward);
+    transposed, sliced, reversed (how the upstream gradient lies in memory).
 
     ``changed`` are the places of the inputs that forward changed; ``dirty`` and
     ``marked`` the places of the inputs and outputs that were marked (-1: something

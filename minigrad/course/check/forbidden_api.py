@@ -32,7 +32,10 @@ def import_all() -> None:
     importlib.import_module("minigrad.bench")
 
 
-_PROGRAMS = ("minigrad.__main__", "minigrad._bootstrap", "minigrad._workspace")
+_PROGRAMS = {
+    f"minigrad.{name}"
+    for name in ("__main__", "_bootstrap", "_installer", "_workspace")
+}
 
 
 def _packages() -> Iterator[types.ModuleType]:
@@ -88,37 +91,27 @@ def _computing(
 
 
 def take_away(names: Iterable[str]) -> None:
-    """Nothing computes these operations any more, under whatever name it is found."""
+    """Nothing computes these operations any more, under whatever name it is found.
+
+    Their functions stay where they are, and say why there is nothing in them: no table,
+    no subclass, no second name for them leads to what they did.
+    """
     for name in names:
         says = (
             f"{name} does the work that this exercise asks for, so the engine's own was"
             " taken away while it is graded: write it with the operations that it's"
             " made of"
         )
-        empty(_code_of[name], says)
-
-
-def empty(
-    functions: Iterable[types.FunctionType], says: str, first: str = "pass"
-) -> None:
-    """Take the code of these functions, which from now on say why they are none.
-
-    Before that they do what the statement ``first`` says.
-
-    They stay where they are: no table, no subclass, no second name for them leads to
-    what they did.
-    """
-    made: dict[str, Callable[..., Any]] = {}
-    # Its text stands in its code, as what it replaces may have other variables.
-    text = "def refuse(*arguments, **options):\n"
-    text += f"    {first}\n    raise RuntimeError({says!r})\n"
-    exec(text, made)
-    refuser = made["refuse"]
-    assert isinstance(refuser, types.FunctionType)
-    for function in functions:
-        free = function.__code__.co_freevars
-        function.__code__ = refuser.__code__.replace(co_freevars=free)
-        function.__defaults__ = function.__kwdefaults__ = None
+        made: dict[str, Callable[..., Any]] = {}
+        # Its text stands in its code, as what it replaces may have other variables.
+        text = f"def refuse(*arguments, **options):\n    raise RuntimeError({says!r})\n"
+        exec(text, made)
+        refuser = made["refuse"]
+        assert isinstance(refuser, types.FunctionType)
+        for function in _code_of[name]:
+            free = function.__code__.co_freevars
+            function.__code__ = refuser.__code__.replace(co_freevars=free)
+            function.__defaults__ = function.__kwdefaults__ = None
 
 
 def of(exercise_id: str) -> tuple[str, ...]:

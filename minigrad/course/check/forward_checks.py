@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from minigrad import errors
-from minigrad.course.check import partial_match, wording
+from minigrad.course.check import comparison, partial_match, wording
 from minigrad.course.check.casefile import (
     CaseFile,
     difference_of,
@@ -50,6 +50,18 @@ QUESTIONS = {
     "is it made of?",
     "was asked for the derivative": "What would the engine find? Derive it on paper, "
     "and write the formula.",
+    "is not defined": "A method knows what it is given, and what lies on ctx. Where "
+    "should this one get that name from?",
+    "cannot access local variable": "Which line gives that name its value, and does it "
+    "run before this one?",
+    "Backward' object has no attribute": "Which line of forward puts that name on ctx, "
+    "and does it run? Print vars(ctx).keys() at the end of forward.",
+    "has no attribute": "Print the type of what stands before the dot. Is it the "
+    "tensor that you take it for, or a number, a tuple, None?",
+    "unsupported operand": "Print the types of both operands. Which one isn't a tensor "
+    "or a number?",
+    "not supported between": "Print the types of what is compared.",
+    "division by zero": "Which number is 0 there, and what should come out then?",
     "does not support ufuncs": "NumPy's functions take arrays. Which method of the "
     "tensor, or which function of minigrad, does the same?",
     "Boolean value of Tensor": "A comparison gives one true or false for each element. "
@@ -248,7 +260,11 @@ def _finding(
     if error_of(got, right) <= COARSE:
         return Finding(("T01",), what, where, evidence=evidence)
     ids = _stories(case, place) or _where_it_is_right(case, place, off)
-    return Finding(ids, what, where, hint="" if ids else hint, evidence=evidence)
+    said = None if ids else comparison.of_result(case, place, off)
+    looks_like, hint = "", "" if ids else hint
+    if said:
+        ids, looks_like, hint = said.ids, said.looks_like, said.hint
+    return Finding(ids, what, where, looks_like, hint, evidence)
 
 
 def _stories(case: CaseFile, place: int) -> tuple[str, ...]:

@@ -232,6 +232,12 @@ def _of_tangent(case: CaseFile, fact: Facts, run: Tangent) -> Finding | None:
         what = f"{what}: {thrown(run.crash)}"
         ids = _named_crash(run)
         return Finding(ids, what, where_of(case, run.crash), crashed=True)
+    if run.changed:
+        what += ", an input or a tangent holds other numbers afterwards"
+        looks = "jvp changed a tensor that belongs to the caller."
+        hint = "Look for an in-place operation (a name that ends in _, or *=) in jvp. "
+        hint += "Whose tensor does it change?"
+        return Finding(("M02",), what, where, looks_like=looks, hint=hint)
     trial = next(t for t in fact.trials if t.name == "plain")
     if not _is_off(case, trial, run, run.tangents):
         return None

@@ -38,7 +38,7 @@ ONE_BY_ONE: Sequence[Look] = (
     saved_checks.nothing_on_ctx,
     robustness_checks.other_numbers,
     robustness_checks.second_backward,
-    robustness_checks.expanded_upstream,
+    robustness_checks.upstreams_in_memory,
     gradient_checks.precision,
     saved_checks.on_ctx,
     saved_checks.more_than_needed,
@@ -79,7 +79,20 @@ class Judgement:
 def judge(
     facts: Sequence[Facts], exercise: Exercise, references: References | None = None
 ) -> Judgement:
-    """Name the mistakes behind ``facts``; what the exercise only remarks is apart."""
+    """Name the mistakes behind ``facts``; what the exercise only remarks is apart.
+
+    The corner cases are looked at once nothing is wrong with the ordinary ones.
+    """
+    ordinary = [fact for fact in facts if not fact.case.is_corner]
+    judgement = _judge(ordinary, exercise, references)
+    if judgement.findings or len(ordinary) == len(facts):
+        return judgement
+    return _judge(facts, exercise, references)
+
+
+def _judge(
+    facts: Sequence[Facts], exercise: Exercise, references: References | None
+) -> Judgement:
     case = CaseFile(facts, exercise, references)
     remarked = case.remarks
     findings: list[Finding] = []
@@ -91,8 +104,8 @@ def judge(
             (remarks if allowed and each.id in remarked else findings).append(each)
         if findings:
             break
-    if findings and findings[0].crashed and not findings[0].id:
-        findings += _without_crashes(facts, exercise, references)
+    if findings and findings[0].crashed:
+        findings = _ordinary_first(findings, facts, exercise, references)
     first = findings[0] if findings else None
     # An exception without a name may be less than what the other cases show.
     stopped = first is not None and (
@@ -109,19 +122,35 @@ def judge(
     return Judgement((), tuple(_hinted(exercise, _once(remarks))))
 
 
-def _without_crashes(
-    facts: Sequence[Facts], exercise: Exercise, references: References | None
+def _ordinary_first(
+    crashes: list[Finding],
+    facts: Sequence[Facts],
+    exercise: Exercise,
+    references: References | None,
 ) -> list[Finding]:
-    """What the cases say in which nothing was raised; only what has a name."""
-    if not any(_raised(trial) for f in facts for trial in f.trials):
-        return []
+    """An exception, behind what is wrong in the cases in which nothing was raised."""
+    crash = crashes[0]
+    if crash.evidence or _raised(facts[0].trials[0]):
+        return crashes
     rest = [
         replace(f, trials=tuple(t for t in f.trials if not _raised(t)))
         for f in facts
         if not _raised(f.trials[0])
     ]
-    found = judge(rest, exercise, references).findings if rest else ()
-    return [finding for finding in found if finding.id]
+    if rest == list(facts):
+        return crashes
+    found = list(_judge(rest, exercise, references).findings)
+    if not found or (found[0].id and crash.id not in ("", found[0].id)):
+        return [*found, *crashes]
+    # One mistake may well be behind both.
+    first = replace(
+        found[0],
+        ids=found[0].ids or crash.ids,
+        what=f"{found[0].what}. And {crash.what}",
+        where=f"{found[0].where}, and {crash.where}",
+        crashed=True,
+    )
+    return [first, *found[1:], *crashes[1:]]
 
 
 def _raised(trial: Trial) -> bool:

@@ -307,9 +307,13 @@ def _told(case: CaseFile, tell: Teller, sample: Sample) -> Stories:
 
 def ratio_of(got: Sequence[Array], right: Sequence[Array]) -> float | None:
     """The constant k with ``got == k * right`` throughout; None if there is none."""
-    a = np.concatenate([np.asarray(v, np.float64).ravel() for v in got])
-    b = np.concatenate([np.asarray(v, np.float64).ravel() for v in right])
-    if not (np.all(np.isfinite(a)) and np.all(np.isfinite(b)) and np.any(b)):
+    pairs = [(np.asarray(a, np.float64), b) for a, b in zip(got, right, strict=True)]
+    finite = all([np.all(np.isfinite(a)) and np.all(np.isfinite(b)) for a, b in pairs])
+    told = [(a, b) for a, b in pairs if np.any(b)]
+    if not finite or not told:
         return None
-    k = float(a @ b / (b @ b))
-    return k if abs(k) > 1e-6 and error_of(a, k * b) <= COARSE / 10 else None
+    # Each by itself: beside large numbers, small ones count for nothing.
+    a, b = told[0]
+    k = float(np.vdot(a, b) / np.vdot(b, b))
+    close = all([error_of(a, k * b) <= COARSE / 10 for a, b in pairs])
+    return k if abs(k) > 1e-6 and close else None

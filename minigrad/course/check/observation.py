@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from minigrad.autograd import Function
 from minigrad.course.check import trials
@@ -103,17 +104,17 @@ class _Probe:
         found = [plain]
         rest = iter(planned)
         for each in rest:
-            if each.name == trials.FIRST:
+            if each.name in (trials.FIRST, f"{trials.SHARED} 0"):
                 found += self._beside(each, next(rest))
             else:
                 found.append(self._trial(each))
         second = self.second() if derived else None
         return tuple(found), second, tuple(self._tangents())
 
-    def _call(self, planned: Planned) -> Call:
+    def _call(self, planned: Planned, tensors: Sequence[Any] = ()) -> Call:
         same = planned.name == trials.SAME
         call = Call(
-            self.watch, self.contract, planned.inputs, planned.needed, same=same
+            self.watch, self.contract, planned.inputs, planned.needed, same, tensors
         )
         return call.forward()
 
@@ -126,12 +127,15 @@ class _Probe:
         if kind == trials.WRITTEN and "crash" not in call.facts:
             call.write_into(int(place))
         for left, upstream in enumerate(planned.upstreams, 1 - len(planned.upstreams)):
-            call.backward(upstream, keep=left < 0)
+            layout = kind if kind in trials.LAYOUTS else ""
+            call.backward(upstream, keep=left < 0, layout=layout)
         return call.trial(planned.name)
 
     def _beside(self, one: Planned, other: Planned) -> tuple[Trial, Trial]:
         """Two calls before the first backward."""
-        first, second = self._call(one), self._call(other)
+        first = self._call(one)
+        is_shared = one.name.startswith(trials.SHARED)
+        second = self._call(other, first.leaves if is_shared else ())
         first.backward(*one.upstreams)
         returned = first.raw_copies()
         second.backward(*other.upstreams)
@@ -141,7 +145,7 @@ class _Probe:
     def second(self) -> Second | None:
         """The derivative of the gradients, if the contract has something to say."""
         unasked = self.number > 0 and self.contract.second_derivative == "any"
-        if unasked or self.contract.random:
+        if unasked or self.contract.random or self.case.is_corner:
             return None
         return self._call(self.planned[0]).second(self.case.upstreams)
 

@@ -12,6 +12,7 @@ from minigrad.course.check.facts import Array, Pass, Trial
 from minigrad.course.check.findings import UNNAMED, Finding
 from minigrad.course.check.forward_checks import where_of
 from minigrad.course.check.samples import COARSE, coarse
+from minigrad.course.check.trials import SHARED
 
 
 def frozen_inputs(case: CaseFile) -> Iterator[Finding]:
@@ -123,12 +124,12 @@ def one_tensor_twice(case: CaseFile) -> Iterator[Finding]:
             return
 
 
-def expanded_upstream(case: CaseFile) -> Iterator[Finding]:
-    """The upstream gradient of ``y.sum()`` is one number, shown many times."""
-    for fact, trial, run in case.passes("expanded"):
+def upstreams_in_memory(case: CaseFile) -> Iterator[Finding]:
+    """The same upstream gradient may lie in memory in many ways."""
+    for fact, trial, run in case.passes(*LIES):
         if run.crash is None and not _wrong_slots(case, trial, run):
             continue
-        what = f"for {fact.case.name}, after y.sum().backward()"
+        what = f"for {fact.case.name}, {LIES[trial.name]}"
         where = f"{case.name}.backward"
         if run.crash:
             what = f"{what}: {thrown(run.crash)}"
@@ -137,6 +138,15 @@ def expanded_upstream(case: CaseFile) -> Iterator[Finding]:
             what = f"{what}, the gradient of {_names(case, trial, run)} is wrong"
         yield Finding(("T04",), what, where, crashed=run.crash is not None)
         return
+
+
+LIES = {
+    "expanded": "after y.sum().backward()",
+    "transposed": "with an upstream gradient that is transposed in memory",
+    "sliced": "with an upstream gradient that is every other number of its memory",
+    "reversed": "with an upstream gradient that runs backwards through its memory",
+}
+"""How an upstream gradient lies in memory, in words."""
 
 
 def _names(case: CaseFile, trial: Trial, run: Pass) -> str:
@@ -201,16 +211,20 @@ def _differs(case: CaseFile, i: int) -> bool:
 def two_live_calls(case: CaseFile) -> Iterator[Finding]:
     """Two calls before the first backward must not see each other's values."""
     on_class = case.declared.state_on_class
-    for fact, trial, run in case.passes("first", "second"):
+    for fact, trial, run in case.passes("first", "second", f"{SHARED} "):
+        shared = trial.name.startswith(SHARED)
         wrong = run.crash is not None or bool(_wrong_slots(case, trial, run))
-        if not (trial.rewritten or (wrong and _is_right_alone(case, trial, run))):
+        alone = shared or _is_right_alone(case, trial, run)
+        if not (trial.rewritten or (wrong and alone)):
             continue
+        given = "the same tensor" if shared else "other numbers"
         what = (
             f"for {fact.case.name}: after a = {case.name}.apply(...) and then"
-            f" b = {case.name}.apply(...) with other numbers,"
+            f" b = {case.name}.apply(...) with {given},"
         )
         if wrong:
-            what += f" the gradients of the {trial.name} call aren't its own"
+            number = "second" if trial.name in ("second", f"{SHARED} 1") else "first"
+            what += f" the gradients of the {number} call aren't its own"
         else:
             what += " backward of b changed the gradients that a had returned"
         where = f"{case.name}, two calls alive at once"

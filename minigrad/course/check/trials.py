@@ -5,7 +5,7 @@ The judge fills in from here what it does not let a stranger's process say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,24 @@ FIRST, SECOND = "first", "second"
 """Two calls that are alive at the same time."""
 
 EXPANDED, SAME, WRITTEN = "expanded", "same", "written"
+
+SHARED = "shared"
+"""Two calls as above, which are given one and the same tensor."""
+
+
+def _every_other(array: Array) -> Array:
+    """The same numbers, with others between them in memory."""
+    wide = np.zeros((*array.shape, 2), array.dtype)
+    wide[..., 0] = array
+    return wide[..., 0]
+
+
+LAYOUTS: Mapping[str, Callable[[Array], Array]] = {
+    "transposed": lambda array: np.array(array, order="F"),
+    "sliced": _every_other,
+    "reversed": lambda array: array[::-1].copy()[::-1],
+}
+"""Ways for the numbers of an upstream gradient to lie in memory."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +61,27 @@ def plan(contract: Contract, cases: Sequence[Case], number: int) -> list[Planned
     """
     case, other = cases[number], cases[(number + 1) % len(cases)]
     trials = [*always(case)]
-    if number < THOROUGH:
+    if case.is_corner:
+        trials = trials[:1]
+    elif number < THOROUGH:
         trials += thorough(case)
     if number < EVERYTHING:
         trials += [*beside(case, other), *written(contract, case)]
+    if number == 0 and not contract.in_place:
+        trials += shared(case, other)
+    for layout in LAYOUTS:
+        if number == first_to_lie(cases, 2 if layout == "transposed" else 1):
+            trials.append(one(layout, case, case.upstreams))
     return trials
+
+
+def first_to_lie(cases: Sequence[Case], axes: int) -> int | None:
+    """The first case with an upstream gradient of two numbers along so many axes."""
+    for number, case in enumerate(cases):
+        shapes = [g.shape for g in case.upstreams if g is not None]
+        if any(len([n for n in shape if n > 1]) >= axes for shape in shapes):
+            return number
+    return None
 
 
 def one(name: str, case: Case, *upstreams: Arrays) -> Planned:
@@ -90,6 +124,14 @@ def beside(case: Case, other: Case) -> Iterator[Planned]:
     yield one(SECOND, other, other.upstreams)
 
 
+def shared(case: Case, other: Case) -> Iterator[Planned]:
+    """Two calls with the same tensors, and other plain numbers."""
+    pairs = zip(case.inputs, other.inputs, strict=True)
+    inputs = tuple([o if type(v) is type(o) is float else v for v, o in pairs])
+    yield one(f"{SHARED} 0", case, case.upstreams)
+    yield Planned(f"{SHARED} 1", inputs, needed_in(case), (case.upstreams,))
+
+
 def written(contract: Contract, case: Case) -> Iterator[Planned]:
     """An input is changed in place after forward: is it noticed?"""
     places = [i for i, v in enumerate(case.inputs) if isinstance(v, np.ndarray)]
@@ -127,7 +169,7 @@ def tangents(contract: Contract, case: Case) -> list[Arrays]:
         tuple([t if i == j else None for j, t in enumerate(full)])
         for i in case.differentiable
     ]
-    return [*alone, full, times(2.0, full)]
+    return [full] if case.is_corner else [*alone, full, times(2.0, full)]
 
 
 def weights(shapes: Sequence[tuple[int, ...]]) -> tuple[Array, ...]:

@@ -10,16 +10,19 @@ import shutil
 import subprocess
 import sys
 import time
-import tomllib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from minigrad import _bootstrap, _workspace
+from minigrad import _bootstrap, _installer, _workspace
 
-INSTALL = "in the clone, run: python3 minigrad lab   (it installs what is missing)"
+INSTALL = (
+    "run: minigrad lab   (it installs what is missing)"
+    if _bootstrap.is_installed()
+    else "in the clone, run: python3 minigrad lab   (it installs what is missing)"
+)
 ENOUGH_MEMORY = 10**9
 ENOUGH_DISK = 5 * 10**8
 PATIENCE = 15.0
@@ -123,11 +126,11 @@ def fix_in_html(item: Item) -> str:
 
 
 def python() -> str:
-    """The version, against what pyproject.toml allows."""
+    """The version, against what the course asks for."""
     from packaging.specifiers import SpecifierSet
 
     version = ".".join(map(str, sys.version_info[:3]))
-    allowed = project()["requires-python"]
+    allowed = needed()[0]
     if not SpecifierSet(allowed).contains(version):
         raise UnwellError(
             f"{version}, the course needs {allowed}",
@@ -136,21 +139,25 @@ def python() -> str:
     return f"{version} ({sys.executable})"
 
 
-def project() -> dict[str, Any]:
-    """The table ``[project]`` of pyproject.toml."""
-    with (_bootstrap.ROOT / "pyproject.toml").open("rb") as file:
-        table: dict[str, Any] = tomllib.load(file)["project"]
-    return table
+def needed() -> tuple[str, list[str]]:
+    """The Pythons and the packages of a lab: from the wheel, or a clone's pyproject."""
+    if _bootstrap.is_installed():
+        about = importlib.metadata.metadata(_installer.COURSE)
+        return about["Requires-Python"], about.get_all("Requires-Dist") or []
+    project = _bootstrap.project()
+    lab = project["optional-dependencies"]["lab"]
+    return project["requires-python"], [*project["dependencies"], *lab]
 
 
 def packages() -> str:
-    """Every package that pyproject.toml asks for is there, and recent enough."""
+    """Every package that the course asks for is there, and recent enough."""
     from packaging.requirements import Requirement
 
-    wanted = [*project()["dependencies"], *project()["optional-dependencies"]["lab"]]
+    asked = [Requirement(text) for text in needed()[1]]
+    here = {"extra": "lab"}
+    wanted = [each for each in asked if not each.marker or each.marker.evaluate(here)]
     wrong = []
-    for text in wanted:
-        requirement = Requirement(text)
+    for requirement in wanted:
         try:
             version = importlib.metadata.version(requirement.name)
         except importlib.metadata.PackageNotFoundError:

@@ -14,7 +14,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from minigrad import errors
-from minigrad.course.check import Contract, Exercise, Line, Question, formulas
+from minigrad.course.check import (
+    Contract,
+    Exercise,
+    Line,
+    Question,
+    crossing,
+    formulas,
+)
 
 
 class ExerciseUnknownError(errors.MinigradError, KeyError):
@@ -114,6 +121,9 @@ def spec_of(stem: str, text: Mapping[str, Any]) -> SimpleNamespace:
         by_formula = importlib.import_module(f"{__package__}.by_formula")
         stated = by_formula.spec_of(text, found["CONTRACT"], f"{stem}.toml")
         found |= {name: it for name, it in stated.items() if name not in own}
+    if "crossing" in text:
+        before = found.get("CROSSING", crossing.NOTHING_SAID)
+        found["CROSSING"] = before.but(**text["crossing"])
     if "remarks" in text:
         found["REMARKS"] = frozenset(text["remarks"])
     for key in ("answer", "function", "handed", "shipped", "when_missing"):

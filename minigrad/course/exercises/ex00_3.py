@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import minigrad
+from minigrad.course.exercises.rules import function_of
 
-
-class Stretch(minigrad.autograd.Function):
-    """A matrix times a row of weights; the recording in the notebook shows its like."""
-
-    @staticmethod
-    def forward(ctx: Any, matrix: Any, weights: Any) -> Any:
-        """The product."""
-        ctx.save_for_backward(matrix, weights)
-        return matrix * weights
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        """The two gradients; the engine sums the second one down."""
-        matrix, weights = ctx.saved_tensors
-        return grad * weights, grad * matrix
+Stretch = function_of({"of": "x, w", "forward": "x * w", "backward": "(g * w, g * x)"})
+"""The recording in the notebook shows its like."""
 
 
 def truth() -> dict[str, str]:

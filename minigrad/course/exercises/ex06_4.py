@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Array, Arrays, Case, Contract, Faults, Finding, Part
+from minigrad.course.check import (
+    Array,
+    Arrays,
+    Case,
+    Contract,
+    Crossing,
+    Faults,
+    Finding,
+    Part,
+)
 from minigrad.course.exercises.gym.random_inputs import numbers, sizes
 from minigrad.course.exercises.gym.softmax_rows import RAISES
 from minigrad.course.exercises.messages import Messages
@@ -120,6 +129,8 @@ def spread_if_it_fits(g: Array, shape: tuple[int, ...]) -> Array:
         return RAISES
 
 
+AFTERWARDS = "the adjoint test goes along each axis of (2, 3, 1, 4)"
+
 PARTS = (
     Part(
         Contract("Expand", ("x", "axis", "n")),
@@ -127,6 +138,10 @@ PARTS = (
         cases_of_expand,
         gradients_of_expand,
         wrong_in_expand,
+        CROSSING=Crossing(
+            {"x": "...", "axis": "axis of x", "n": {"usual": 3, "large": 6}},
+            {"4 axes": AFTERWARDS},
+        ),
     ),
     Part(
         Contract("Sum", ("x", "axis")),
@@ -134,6 +149,14 @@ PARTS = (
         cases_of_sum,
         gradients_of_sum,
         wrong_in_sum,
+        CROSSING=Crossing(
+            {"x": "...", "axis": "axis of x"},
+            {
+                "0 axes": "an axis has to be there to add up along",
+                "4 axes": AFTERWARDS,
+                "transposed g": "its g has one axis, and more of them only afterwards",
+            },
+        ),
     ),
 )
 """Expand first: a Sum whose backward calls it could not be right before."""

@@ -5,24 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from minigrad.course.check import Case
-from minigrad.course.exercises.gym.random_inputs import numbers, single_precision, sizes
+from minigrad.course.exercises.gym.elementwise import tensors
+from minigrad.course.exercises.gym.random_inputs import numbers
 
 
 def cases(random: np.random.Generator) -> list[Case]:
-    """Numbers of both signs, zeros among x, whole and broken hours."""
-    rows, columns = sizes(random, 2)
-
-    def case(name: str, hours: float, *shape: int) -> Case:
-        x, rate, g = (numbers(random, *shape) for _ in range(3))
-        return Case(f"{name}, hours {hours}", (x, rate, hours), g)
-
-    square = case("a square matrix", 2, 3, 3)
-    x, rate, hours = square.inputs
-    return [
-        case("four numbers", 0.5, 4),
-        case("one number", 2),
-        case(f"a {rows} x {columns} matrix", 1.5, rows, columns),
-        Case("x transposed in memory", (x.T, rate, hours), square.upstream),
-        Case("zeros among x", (x * (x > 0), rate, 0.25), square.upstream),
-        single_precision(case("float32 numbers", 0.75, 4)),
-    ]
+    """Tensors of every kind, each with rates of its shape; whole and broken hours."""
+    kinds = [*tensors(random), ("zeros among x", np.array([0.0, 0.75, 0.0]))]
+    drawn = []
+    for hours, (name, x) in zip((0.5, 2, 1.5, 1, 0.75, 2, 1, 0.25), kinds, strict=True):
+        rate, g = [numbers(random, *x.shape).astype(x.dtype) for _ in range(2)]
+        drawn.append(Case(f"{name}, hours {hours}", (x, rate, hours), g))
+    return drawn

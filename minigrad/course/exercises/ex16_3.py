@@ -72,6 +72,8 @@ def fault_in(run: Trained, track: str, held_out: int) -> Finding | None:
         return say("pairs", pairs=run.pairs, rows=run.looked_at)
     if len(run.noted) != steps:
         return say("count", times=count_of(len(run.noted), "time"), steps=steps)
+    if run.begun != steps:
+        return say("loop", begun=run.begun, steps=steps)
     if run.backwards != steps:
         name = "backwards" if run.backwards else "backwards.none"
         times = count_of(run.backwards, "time")

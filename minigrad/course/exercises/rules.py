@@ -15,13 +15,13 @@ from minigrad.course.exercises.messages import text_of
 CLASS = """\
 class Given(minigrad.autograd.Function):
     @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
+    def forward(ctx, {of}):
+        ctx.save_for_backward({of})
         return {forward}
 
     @staticmethod
     def backward(ctx, g):
-        (x,) = ctx.saved_tensors
+        ({of},) = ctx.saved_tensors
         return {backward}
 """
 
@@ -45,8 +45,11 @@ def rules_of(module: str) -> list[Rule]:
 
 
 def function_of(row: dict[str, Any]) -> Any:
-    """The Function, and its source: it may be wanted where this file is not."""
-    source = CLASS.format(forward=row["forward"], backward=row["backward"])
+    """The Function, and its source: it may be wanted where this file is not.
+
+    It saves what it is a Function ``of``: x, if the row says nothing.
+    """
+    source = CLASS.format_map({"of": "x", **row})
     names: dict[str, Any] = {"minigrad": minigrad}
     exec(source, names)
     names["Given"].source = source

@@ -20,6 +20,7 @@ from minigrad.course.check import (
     WRONG,
     Case,
     CaseFile,
+    Contract,
     Exercise,
     Facts,
     References,
@@ -299,7 +300,8 @@ class _Grading:
     def load(self, with_rules: bool) -> say.Loaded:
         """Have the notebook run in a new worker, and find the answer in it."""
         exercise = self.exercise
-        worker = self.stack.enter_context(self.box.worker(self.limits))
+        made = self.box.worker(self.limits, with_rules=with_rules)
+        worker = self.stack.enter_context(made)
         self.workers[with_rules] = worker
         asks = bool(exercise.questions or exercise.lines)
         names = () if asks else tuple(exercise.answer.split(", "))
@@ -312,7 +314,6 @@ class _Grading:
             shipped,
             self.open_seed,
             self.seconds,
-            with_rules,
         )
         loaded = worker.ask(message, say.Loaded, self.seconds + _GRACE)
         if len(loaded.found) != max(len(names), 1):
@@ -384,37 +385,41 @@ class _Grading:
             if found[place].kind != "Function":
                 return
             cases = part.cases(np.random.default_rng(self.seed))
-            message = say.Observe(
-                place, part.contract, tuple(cases), self.open_seed, max(self.left, 0.0)
-            )
-            seen = self.ask_one(False, message, say.Observed)
-            self.asked = self.asked or seen.asked
-            self.see_that_it_ended(found[place].name, seen)
+            seen = self.look_at(place, part.contract, cases, found[place].name)
             facts = expected.completed(seen.facts, part.contract, cases)
             self.facts[place] = part, cases, facts
             with self.waiting.judging():
                 is_right = not part.contract.random and self.numbers_are_right(place)
             if is_right:
-                more = say.Derive(
-                    place,
-                    part.contract,
-                    tuple(cases),
-                    self.open_seed,
-                    max(self.left, 0),
-                )
-                derived = self.ask_one(True, more, say.Derived)
-                self.see_that_it_ended(found[place].name, derived)
-                facts = expected.derived(facts, derived.seconds, cases)
+                # Only where there are rules can it be said how its gradients change.
+                name = found[place].name
+                seen = self.look_at(place, part.contract, cases, name, second=True)
+                facts = expected.derived(facts, seen.seconds, cases)
                 self.facts[place] = part, cases, facts
 
-    def see_that_it_ended(self, name: str, seen: say.Observed | say.Derived) -> None:
-        """Stop here if the worker did not come to an end with an answer."""
+    def look_at(
+        self,
+        place: int,
+        contract: Contract,
+        cases: list[Case],
+        name: str,
+        *,
+        second: bool = False,
+    ) -> say.Observed:
+        """What is seen of a Function. Raises: _Stopped if that had no end."""
+        left = max(self.left, 0.0)
+        message = say.Observe(
+            place, contract, tuple(cases), self.open_seed, left, second
+        )
+        seen: say.Observed = self.ask_one(second, message, say.Observed)
+        self.asked = self.asked or seen.asked
         if seen.phase:
             where = seen.case[:100]
             raise _Stopped(
                 f"For {where}, {name}.{seen.phase[:40]} was still running when the"
                 f" {self.seconds:g} seconds for the exercise were over."
             )
+        return seen
 
     def judge(self, answer: Any, answers: list[Any]) -> tuple[Verdict, float, str]:
         """The verdict on what was seen, and the points for it."""

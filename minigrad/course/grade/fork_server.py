@@ -13,20 +13,18 @@ import os
 import select
 import signal
 import socket
-import sys
 import time
 from typing import Any
 
 from minigrad.course.grade import confine, frames, messages, serialization, worker
-from minigrad.course.grade.autograd_guard import Guard
 from minigrad.course.grade.confine import BUBBLEWRAP, Confinement
 from minigrad.course.grade.quotas import Limits
 
 
-def main() -> None:
-    """Serve the socket whose number is the first argument, until it is closed."""
-    control = socket.socket(fileno=int(sys.argv[1]))
-    guard = worker.prepare()
+def main(number: int) -> None:
+    """Serve the socket of this number, until it is closed."""
+    control = socket.socket(fileno=number)
+    worker.prepare()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.collect()
     gc.freeze()
@@ -39,7 +37,7 @@ def main() -> None:
         if os.fork() == 0:
             try:
                 control.close()
-                keep(_confinement(task), guard, *files)
+                keep(_confinement(task), *files)
             finally:
                 os._exit(1)
         for number in files:
@@ -54,9 +52,7 @@ def _confinement(task: dict[str, Any]) -> Confinement:
     return Confinement(limits=limits, **task)
 
 
-def keep(
-    confinement: Confinement, guard: Guard, requests: int, replies: int, line: int
-) -> None:
+def keep(confinement: Confinement, requests: int, replies: int, line: int) -> None:
     """Fork the worker, and end it when ``line`` to the judge is cut."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     isolated = confinement.mode == BUBBLEWRAP
@@ -67,7 +63,7 @@ def keep(
     number = os.fork()
     if number == 0:
         try:
-            become_worker(confinement, guard, requests, replies)
+            become_worker(confinement, requests, replies)
         finally:
             os._exit(0)
     os.close(requests)
@@ -103,9 +99,7 @@ def end_children() -> None:
             return
 
 
-def become_worker(
-    confinement: Confinement, guard: Guard, requests: int, replies: int
-) -> None:
+def become_worker(confinement: Confinement, requests: int, replies: int) -> None:
     """Shut this process in and serve; or say why that cannot be done."""
     try:
         confine.shut_in(confinement, (requests, replies))
@@ -113,8 +107,4 @@ def become_worker(
         frames.write(replies, *serialization.packed(messages.Ready(str(error))))
         return
     frames.write(replies, *serialization.packed(messages.Ready()))
-    worker.serve(requests, replies, guard)
-
-
-if __name__ == "__main__":
-    main()
+    worker.serve(requests, replies)

@@ -32,7 +32,7 @@ class Load:
     """Run the cells, and find the answer to ``exercise``: what bears these ``names``.
 
     ``blanks`` are the operations that are not there meanwhile; ``shipped`` the source
-    of an answer that nobody has touched. ``with_rules``: the engine can differentiate.
+    of an answer that nobody has touched.
     """
 
     cells: tuple[str, ...]
@@ -42,7 +42,6 @@ class Load:
     shipped: str
     seed: int
     seconds: float
-    with_rules: bool
 
 
 @dataclass(frozen=True)
@@ -72,46 +71,32 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Observe:
-    """Look at the answer in this place on all cases."""
+    """Look at the answer in this place on all cases.
+
+    ``second``: at nothing but the derivative of what its backward returns.
+    """
 
     place: int
     contract: Contract
     cases: tuple[Case, ...]
     seed: int
     seconds: float
+    second: bool = False
 
 
 @dataclass(frozen=True)
 class Observed:
     """What was seen; ``case`` and ``phase`` say where the time was up, if it was.
 
-    ``asked``: whether the engine was asked for a rule meanwhile, for which it has none.
+    ``facts`` or ``seconds``, one for each case. ``asked``: whether a rule of the engine
+    was asked for meanwhile, and refused.
     """
 
     facts: tuple[Facts, ...] = ()
-    case: str = ""
-    phase: str = ""
-    asked: bool = False
-
-
-@dataclass(frozen=True)
-class Derive:
-    """Look at the derivative of what the backward of this answer returns."""
-
-    place: int
-    contract: Contract
-    cases: tuple[Case, ...]
-    seed: int
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Derived:
-    """The same for each case; ``case`` and ``phase`` as above."""
-
     seconds: tuple[Second | None, ...] = ()
     case: str = ""
     phase: str = ""
+    asked: bool = False
 
 
 @dataclass(frozen=True)
@@ -243,5 +228,5 @@ class Looked:
 for record in table.RECORDS:
     tagged(record)
 
-ASKED = (Load, Observe, Derive, Forward, Backward, Call, Back, Look)
+ASKED = (Load, Observe, Forward, Backward, Call, Back, Look)
 """What a worker understands."""

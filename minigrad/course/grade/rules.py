@@ -1,106 +1,257 @@
-"""Take the engine's rules out of a process: what it computes there has no derivative.
+"""Load the engine so that each of its rules asks first who calls it, or is not there.
 
-Then there is nothing that an answer could borrow, by whatever way it gets there.
+Where they are not there, what is computed has no derivative, and there is nothing that
+an answer could borrow. That is decided when the engine is imported: nothing is taken
+from it, or put into its place, once it runs. So this is the first part of minigrad that
+such a process knows, and needs none of the others.
 """
 
 from __future__ import annotations
 
-import gc
+import ast
+import importlib.abc
+import importlib.machinery
+import importlib.util
 import inspect
+import os
 import re
-from collections.abc import Iterable, Iterator
-from types import CodeType, FunctionType
-from typing import Any
-
-from minigrad.course.check import forbidden_api
-from minigrad.engine.builtin import Builtin
-from minigrad.ops import _later, _registry
+import sys
+import threading
+from collections.abc import Container, Iterator, Sequence
+from pathlib import Path
+from types import CodeType, FrameType, ModuleType
+from typing import NoReturn
 
 REFUSED = (
     "the engine was asked for a derivative, and where an answer is graded it has none: "
     "write the formula"
 )
 
-_collected: list[FunctionType] = []
-
 asked: list[bool] = []
 """Is not empty once somebody has asked for one that is not there."""
 
-_NOTE = f"from {__name__} import asked; asked.append(True)"
+
+class Guard:
+    """Whether rules are guarded, and whom they run for.
+
+    Only the judge's own calls of the engine come from the main thread, from no cell,
+    and from those places that are ``asking``; they do not pass those that are
+    ``entering`` code of an answer, and at most one ``traversal``. ``home`` is the
+    process of the worker.
+    """
+
+    def __init__(self) -> None:
+        self.on = False
+        self.home = os.getpid()
+        self.asking: set[CodeType] = set()
+        self.entering: set[CodeType] = set()
+        self.traversal: CodeType | None = None
+
+    def watches(self) -> bool:
+        """Whether it is on; in a process that an answer has made it always is.
+
+        One that was made while the notebook ran could differentiate later.
+        """
+        return self.on or os.getpid() != self.home
+
+    def is_judges(self) -> bool:
+        """Whether it is one of the judge's questions that a rule runs for.
+
+        What an answer borrows from the engine has no frame of its own. Then whoever has
+        called it is somebody else: who iterates a list, or a traversal that has ended.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            return False
+        asks: bool | None = None
+        traversals = 0
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None and frame.f_back is not None:
+            code = frame.f_code
+            # Cells, and what they compile, have no file; nor has the first frame.
+            if code.co_filename.startswith("<"):
+                return False
+            if asks is None:
+                if code in self.entering:
+                    return False
+                traversals += code is self.traversal
+                if code.co_filename.startswith(_COURSE):
+                    asks = code in self.asking and traversals <= 1
+            frame = frame.f_back
+        return bool(asks)
 
 
-def collect() -> None:
-    """Note which functions are rules; to be called once everything is imported."""
-    every = [each for each in gc.get_objects() if type(each) is FunctionType]
-    ours = [each for each in every if (each.__module__ or "").startswith("minigrad")]
-    _collected[:] = found_among(ours)
+guard = Guard()
+are_there = True
+"""Whether the rules are there, in this process."""
 
 
-def take_away() -> None:
-    """From now on none of them is there in this process."""
-    forbidden_api.empty(_collected, REFUSED, _NOTE)
+def check() -> None:
+    """What each rule does first, where the engine was loaded for a judge."""
+    if are_there and (not guard.watches() or guard.is_judges()):
+        return
+    refuse()
 
 
-def found_among(functions: Iterable[FunctionType]) -> list[FunctionType]:
-    """The rules of all operations, and what works for rules alone."""
-    operations = _below(Builtin)
-    found: dict[FunctionType, None] = {}
-    for operation in operations:
-        for method in ("backward", "jvp"):
-            rule = inspect.getattr_static(operation, method)
-            if inspect.getattr_static(Builtin, method) is not rule:
-                found |= dict.fromkeys(_functions_in(rule))
-    # Slopes that are operations themselves, so that they can be differentiated again.
-    slopes = {each.__name__ for each in operations if _SLOPE.search(each.__name__)}
-    rest = {each for each in functions if each not in found}
-    public = {*_later.CALLS, *_registry.METHODS}
-    for each in filter(_is_in, set(rest)):
-        owner = each.__qualname__.partition(".")[0]
-        if owner in slopes or _SLOPE.search(each.__name__):
-            found[each] = None
-    while True:
-        rest -= set(found)
-        only_there = _named_by(found) - _named_by(rest) - public
-        named = {each for each in rest if each.__name__ in only_there}
-        alone = {each for each in named if _is_in(each) and is_by_itself(each)}
-        if not alone:
-            return list(found)
-        found |= dict.fromkeys(alone)
+def refuse() -> NoReturn:
+    """Say no, and note it."""
+    asked.append(True)
+    raise RuntimeError(REFUSED)
 
 
-def _is_in(function: FunctionType) -> bool:
-    return (function.__module__ or "").startswith(("minigrad.ops.", "minigrad.kernels"))
+_COURSE = str(Path(__file__).parents[1]) + os.sep
+_PACKAGE = Path(__file__).parents[2]
+_WITH_RULES = ("ops/*.py", "kernels/*.py")
+_OPERATIONS = ("examples", "strides", "structural")
+"""The modules of the engine itself that have operations."""
 
+_BEGINNINGS = {
+    "engine/core/backward.py": "run",
+    "transforms/forward_ad_interpreter.py": "enter_level",
+}
+"""What begins a derivative: where there are rules, it asks as they do."""
 
-def is_by_itself(function: FunctionType) -> bool:
-    """Whether its module has it under its name, so that whoever calls it says that."""
-    found = function.__globals__.get(function.__name__)
-    return found is function and function.__qualname__ == function.__name__
+_ROOMS = (
+    *("engine", "kernels", "ops", "transforms", "autograd", "func", "utils", "nn"),
+    "optim",
+)
+"""Where somebody could need the same helpers as a rule."""
 
-
+_CHECK = f"__import__('sys').modules[{__name__!r}].check()"
 _SLOPE = re.compile("slope|backward|tangent|jvp", re.IGNORECASE)
 
-
-def _below(operation: type[Any]) -> list[type[Any]]:
-    below = [each for one in operation.__subclasses__() for each in _below(one)]
-    return list(dict.fromkeys([operation, *below]))
-
-
-def _functions_in(rule: object) -> Iterator[FunctionType]:
-    """A rule behind its decorator, and the functions that it closes over."""
-    function = getattr(rule, "__func__", rule)
-    if isinstance(function, FunctionType):
-        yield function
-        for cell in function.__closure__ or ():
-            yield from _functions_in(cell.cell_contents)
+Rule = ast.FunctionDef | ast.Lambda
+Place = tuple[str, int, str]
+"""A file, a line and a name."""
 
 
-def _named_by(functions: Iterable[FunctionType]) -> set[str]:
-    """All names that their code asks for."""
-    codes = [function.__code__ for function in functions]
-    found: set[str] = set()
-    while codes:
-        code = codes.pop()
-        found |= {*code.co_names}
-        codes += [each for each in code.co_consts if isinstance(each, CodeType)]
-    return found
+def load(*, with_rules: bool) -> None:
+    """From now on the modules that have rules are imported so."""
+    global are_there
+    are_there = with_rules
+    files = [path for each in _WITH_RULES for path in _PACKAGE.glob(each)]
+    files += [_PACKAGE / "engine" / f"{name}.py" for name in _OPERATIONS]
+    programs = {path: ast.parse(path.read_bytes(), str(path)) for path in files}
+    found = found_among(programs)
+    for place, name in _BEGINNINGS.items() if with_rules else ():
+        path = _PACKAGE / place
+        programs[path] = ast.parse(path.read_bytes(), str(path))
+        every = ast.walk(programs[path])
+        found += [n for n in every if isinstance(n, ast.FunctionDef) and n.name == name]
+    for rule in found:
+        (refuses,) = ast.parse(_CHECK).body
+        assert isinstance(refuses, ast.Expr)
+        if isinstance(rule, ast.Lambda):
+            either = ast.BoolOp(ast.Or(), [refuses.value, rule.body])
+            rule.body = either if with_rules else refuses.value
+        else:
+            rule.body = [refuses, *(rule.body if with_rules else [])]
+    sys.meta_path.insert(0, _Finder({str(path): programs[path] for path in programs}))
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Imports the modules whose ``programs`` were changed, and no others."""
+
+    def __init__(self, programs: dict[str, ast.Module]) -> None:
+        self.programs = programs
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,
+        target: ModuleType | None = None,
+    ) -> importlib.machinery.ModuleSpec | None:
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        if spec is None or spec.origin not in self.programs:
+            return None
+        return importlib.util.spec_from_file_location(
+            fullname, spec.origin, loader=_Loader(fullname, spec.origin, self.programs)
+        )
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    def __init__(self, name: str, path: str, programs: dict[str, ast.Module]) -> None:
+        super().__init__(name, path)
+        self.programs = programs
+
+    def get_code(self, fullname: str) -> CodeType:
+        """The code of the changed program, which then is forgotten."""
+        program = ast.fix_missing_locations(self.programs.pop(self.path))
+        return compile(program, self.path, "exec", dont_inherit=True)
+
+
+def found_among(programs: dict[Path, ast.Module]) -> list[Rule]:
+    """The rules of all operations, and what works for rules alone."""
+    found: dict[Place, Rule] = {}
+    helpers: dict[str, dict[Place, Rule]] = {}
+    for path, program in programs.items():
+        of_engine = path.parent.name == "engine"
+        for node in program.body:
+            rules = _rules_in(node, of_engine)
+            found |= {_place_of(path, rule): rule for rule in rules}
+            if isinstance(node, ast.FunctionDef) and not of_engine:
+                same = helpers.setdefault(node.name, {})
+                same[_place_of(path, node)] = node
+    files = [path for room in _ROOMS for path in (_PACKAGE / room).rglob("*.py")]
+    codes = list(map(_code_of, files))
+    public = set(re.findall(r"\w+", (_PACKAGE / "ops" / "_homes.py").read_text()))
+    while True:
+        in_rules, elsewhere = set[str](), set[str]()
+        for code in codes:
+            _sort_names(code, found, in_rules, elsewhere)
+        alone = helpers.keys() & (in_rules - elsewhere - public)
+        if not alone:
+            return list(found.values())
+        for name in alone:
+            found |= helpers.pop(name)
+
+
+def _rules_in(
+    node: ast.AST, of_engine: bool, inner: bool = False, slope: bool = False
+) -> Iterator[Rule]:
+    """The outermost rules in ``node``; in a class of slopes each method is one."""
+    if isinstance(node, ast.FunctionDef):
+        is_rule = inner and node.name in ("backward", "jvp")
+        if is_rule or (not of_engine and (slope or _SLOPE.search(node.name))):
+            yield node
+            return
+    elif isinstance(node, ast.ClassDef):
+        slope = bool(_SLOPE.search(node.name)) and not of_engine
+    elif isinstance(node, ast.Lambda) and _first_of(node) == "g":
+        yield node  # of the gradient that comes in
+        return
+    inner = inner or isinstance(node, ast.FunctionDef | ast.ClassDef)
+    for each in ast.iter_child_nodes(node):
+        yield from _rules_in(each, of_engine, inner, slope)
+
+
+def _first_of(function: ast.Lambda) -> str:
+    names = [each.arg for each in function.args.args]
+    return names[0] if names else ""
+
+
+def _code_of(path: Path) -> CodeType:
+    """A module's code, as Python keeps it in a file."""
+    code = importlib.machinery.SourceFileLoader("", str(path)).get_code("")
+    assert code is not None
+    return code
+
+
+def _sort_names(
+    code: CodeType, rules: Container[Place], in_rules: set[str], elsewhere: set[str]
+) -> None:
+    """Add what the functions in there ask for by name to one of the two sets."""
+    if (code.co_filename, code.co_firstlineno, code.co_name) in rules:
+        elsewhere = in_rules
+    if code.co_flags & inspect.CO_OPTIMIZED:  # a function: neither module nor class
+        elsewhere |= {*code.co_names}
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            _sort_names(each, rules, in_rules, elsewhere)
+
+
+def _place_of(path: Path, rule: Rule) -> Place:
+    """How its code is known again."""
+    if isinstance(rule, ast.Lambda):
+        return str(path), rule.lineno, "<lambda>"
+    line = min([rule.lineno, *[each.lineno for each in rule.decorator_list]])
+    return str(path), line, rule.name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import contextlib
 import dataclasses
+import itertools
 import json
 import os
 import platform
@@ -38,10 +39,24 @@ from minigrad.course.grade.quotas import Limits
 from minigrad.course.grade.resource_usage import Consumption, Watch, parents
 from minigrad.course.grade.serialization import Message
 
-_PROGRAM = (
-    "import sys; sys.path[:] += sys.argv[2:];"
-    "from minigrad.course.grade import fork_server; fork_server.main()"
-)
+LOADED = """
+import importlib.util, sys
+number, with_rules, *where = sys.argv[1:]
+sys.path += where
+name = "minigrad.course.grade.rules"
+file = f"{where[0]}/{name.replace('.', '/')}.py"
+found = importlib.util.spec_from_file_location(name, file)
+rules = sys.modules[name] = importlib.util.module_from_spec(found)
+found.loader.exec_module(rules)
+rules.load(with_rules=with_rules == "True")
+"""
+"""The rules come first, and from their file: nothing of minigrad may be there yet."""
+
+_PROGRAM = f"""
+{LOADED}
+from minigrad.course.grade import fork_server
+fork_server.main(int(number))
+"""
 _START_SECONDS = 60.0
 _END_SECONDS = 10.0
 _USERS = 1_700_000_000
@@ -224,21 +239,22 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 class Box:
-    """A fork server in its box; a worker for each submission is forked from it.
+    """Two fork servers, each in its box; a worker for each submission is forked.
 
-    Used by several threads. A fork server that has gone is started anew.
+    In one of them the engine has no rules. Each starts when it is asked for the first
+    time, and anew when it has gone. Used by several threads.
     """
 
     def __init__(self, mode: str, limits: Limits) -> None:
         self.mode, self.limits = mode, limits
-        self._lock = threading.Lock()
-        self.process: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
-        self._count = 0
+        self.servers = {each: Server(mode, limits, each) for each in (False, True)}
+        self._count = itertools.count(1)
         self.watch = Watch()
         self.groups = cgroups.find()
 
-    def worker(self, limits: Limits | None = None) -> Worker:
+    def worker(
+        self, limits: Limits | None = None, *, with_rules: bool = True
+    ) -> Worker:
         """A new worker, forked just now. Raises: BoxError."""
         limits = limits or self.limits
         own = "" if self.mode == BUBBLEWRAP else own_folder()
@@ -247,17 +263,9 @@ class Box:
         ours.setsockopt(socket.SOL_SOCKET, _PASS_CREDENTIALS, 1)
         worker = Worker(self, limits, own, ends[0][1], ends[1][0], ours)
         try:
-            with self._lock:
-                task = self._task(own or confine.OWN, limits)
-                files = [ends[0][0], ends[1][1], theirs.fileno()]
-                for attempt in (1, 2):
-                    try:
-                        self._ask(task, files)
-                        break
-                    except (OSError, BoxError):
-                        self.close()
-                        if attempt == 2:
-                            raise
+            task = self._task(own or confine.OWN, limits)
+            files = [ends[0][0], ends[1][1], theirs.fileno()]
+            self.servers[with_rules].fork(task, files)
         except BaseException:
             theirs.close()
             worker.close()
@@ -274,22 +282,15 @@ class Box:
         return worker
 
     def close(self) -> None:
-        """End the fork server, and with it everything in the box."""
-        if self._control is not None:
-            self._control.close()
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-            if self.process.stderr is not None:
-                self.process.stderr.close()
-        self._control = self.process = None
+        """End the fork servers, and with them everything in the boxes."""
+        for server in self.servers.values():
+            server.close()
 
     def _task(self, own: str, limits: Limits) -> bytes:
-        self._count += 1
         user = None
         if os.geteuid() == 0 and self.mode == BUBBLEWRAP:
             # Outside of the box Python may lie where only root can read it.
-            user = _USERS + (os.getpid() % 100_000) * 1000 + self._count % 1000
+            user = _USERS + (os.getpid() % 100_000) * 1000 + next(self._count) % 1000
         return json.dumps(
             {
                 "mode": self.mode,
@@ -299,6 +300,39 @@ class Box:
                 "readable": _readable() if self.mode == LANDLOCK else [],
             }
         ).encode()
+
+
+class Server:
+    """A fork server, from outside."""
+
+    def __init__(self, mode: str, limits: Limits, with_rules: bool) -> None:
+        self.mode, self.limits, self.with_rules = mode, limits, with_rules
+        self._lock = threading.Lock()
+        self.process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+
+    def fork(self, task: bytes, files: Sequence[int]) -> None:
+        """Have it fork a worker. Raises: OSError, BoxError."""
+        with self._lock:
+            for attempt in (1, 2):
+                try:
+                    self._ask(task, files)
+                    break
+                except (OSError, BoxError):
+                    self.close()
+                    if attempt == 2:
+                        raise
+
+    def close(self) -> None:
+        """End it, and with it everything in its box."""
+        if self._control is not None:
+            self._control.close()
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            if self.process.stderr is not None:
+                self.process.stderr.close()
+        self._control = self.process = None
 
     def _ask(self, task: bytes, files: Sequence[int]) -> None:
         if self.process is None or self.process.poll() is not None:
@@ -312,7 +346,8 @@ class Box:
         self.close()
         ours, theirs = socket.socketpair()
         python = Path(sys.executable).resolve()
-        arguments = ["-I", "-S", "-B", "-c", _PROGRAM, str(theirs.fileno())]
+        arguments = ["-I", "-S", "-B", "-c", _PROGRAM]
+        arguments += [str(theirs.fileno()), str(self.with_rules)]
         if self.mode == BUBBLEWRAP:
             command = bubblewrap_command(self.limits, python)
             where = [confine.PACKAGES]

@@ -13,18 +13,23 @@ import sys
 import types
 from collections.abc import Callable, Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 import minigrad
+from minigrad.autograd.function import Error
 from minigrad.course.check import Call as OneCall
 from minigrad.course.check import (
     Case,
     Contract,
     Deadline,
+    Facts,
     OutOfTimeError,
+    Second,
     Watch,
     as_imported,
+    calls,
     crash_of,
     declare,
     examination,
@@ -33,12 +38,14 @@ from minigrad.course.check import (
     own_random_numbers,
     submission,
 )
-from minigrad.course.check.probes import table
+from minigrad.course.check.probes import batches, table
 from minigrad.course.check.probes.reviews import reviewed
 from minigrad.course.check.probes.traversals import traverse
 from minigrad.course.grade import frames, rules, serialization, stubs
 from minigrad.course.grade import messages as say
-from minigrad.course.grade.autograd_guard import Guard
+from minigrad.engine import observe
+from minigrad.engine.core.backward import run_here
+from minigrad.engine.core.ctx import BackwardCFunction
 from minigrad.mistakes import TABLE
 from minigrad.nn import data
 from minigrad.tracing import messages as sentences
@@ -48,7 +55,7 @@ _MOST_ERRORS = 20
 running = examination.running  # the limits of the box bound its memory
 
 
-def prepare() -> Guard:
+def prepare() -> None:
     """Import everything that a worker may need, before there is one.
 
     Of minigrad everything at all: what a worker has of it are no files any more.
@@ -72,10 +79,40 @@ def prepare() -> Guard:
     contract = Contract("Warm", ("x", "y"))
     case = Case("warm", (numbers[0], numbers[1]), np.ones(2))
     with examination.answers_running(Deadline(60.0)):
-        observation.observe(Warm, contract, [case])
+        observation.observe(Warm, contract, [case], derived=rules.are_there)
     forbidden_api.collect()
-    rules.collect()
-    return Guard()
+    rules.asked.clear()
+    guard = rules.guard
+    asking: list[Any] = [calls.Call.second, batches.gradients_of, Desk.back]
+    guard.asking.update([each.__code__ for each in asking])
+    entering: list[Any] = [BackwardCFunction._run_backward, BackwardCFunction.apply]
+    guard.entering.update([each.__code__ for each in entering])
+    guard.traversal = run_here.__code__
+    if rules.are_there:
+        observe.add(SameEdges())
+
+
+class SameEdges:
+    """An observer: a ctx sends its gradients to where its inputs came from.
+
+    An answer may read its edges; with others, rules of the engine would do its work.
+    """
+
+    observes, keeps, comes_last = observe.FUNCTIONS, False, True
+
+    def __init__(self) -> None:
+        self.made: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+
+    def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
+        """Note where they lead; what once_differentiable records is the engine's."""
+        if function is not Error:
+            self.made[ctx] = ctx._edges
+
+    def node_picked(self, task: Any, node: Any, gradients: Any) -> None:
+        """Raises: RuntimeError if they lead elsewhere now."""
+        edges = node._edges
+        if rules.guard.watches() and self.made.get(node, edges) is not edges:
+            rules.refuse()
 
 
 def keep_data() -> None:
@@ -83,16 +120,14 @@ def keep_data() -> None:
     # Teaching mode looks up what a mistake is called; both are kept once read.
     len(TABLE)
     sentences.read(sentences.ENGLISH)
-    images, labels = data.digits()
-    words = data.names()
-    data.digits = lambda: (images.clone(), labels.clone())
-    data.names = lambda: list(words)
+    data.digits()
+    data.names()
 
 
-def serve(requests: int, replies: int, guard: Guard) -> None:
+def serve(requests: int, replies: int) -> None:
     """Answer until nobody asks any more."""
-    guard.home = os.getpid()
-    desk = Desk(guard)
+    rules.guard.home = os.getpid()
+    desk = Desk()
     while True:
         try:
             header, body = frames.read(requests, header_bytes=2**31, body_bytes=2**31)
@@ -106,10 +141,7 @@ def serve(requests: int, replies: int, guard: Guard) -> None:
 class Desk:
     """The submission, once it is loaded, and the calls of it that are still alive."""
 
-    def __init__(self, guard: Guard) -> None:
-        self.guard = guard
-        guard.asking.add(Desk.back.__code__)
-        self.with_rules = True
+    def __init__(self) -> None:
         self.answers: list[Any] = []
         self.calls: dict[int, tuple[OneCall, Watch]] = {}
         self.returned: list[tuple[minigrad.Tensor, list[minigrad.Tensor]]] = []
@@ -119,7 +151,6 @@ class Desk:
         answers: dict[type, Callable[[Any], Any]] = {
             say.Load: self.load,
             say.Observe: self.observe,
-            say.Derive: self.derive,
             say.Forward: self.forward,
             say.Backward: self.backward,
             say.Call: self.call,
@@ -132,8 +163,6 @@ class Desk:
         """Run the cells one by one; one that fails does not keep the others."""
         stubs.handed_over.clear()
         forbidden_api.take_away(asked.blanks)
-        if not asked.with_rules:
-            rules.take_away()
         names: dict[str, Any] = {"__name__": "__main__"}
         sys.modules["__main__"].__dict__.update(names)
         names = sys.modules["__main__"].__dict__
@@ -160,43 +189,32 @@ class Desk:
             )
         )
         found = tuple([described(each) for each in self.answers])
-        self.with_rules = self.guard.on = asked.with_rules
+        rules.guard.on = True
         rules.asked.clear()  # to try things is what a notebook is for
         return say.Loaded(found, tuple(errors[:_MOST_ERRORS]), too_late, bool(shipped))
 
     def observe(self, asked: say.Observe) -> say.Observed:
-        """Look at a Function in every way in which a mistake could show itself."""
+        """Look at a Function in every way in which a mistake could show itself.
+
+        Or, with rules, at what only they can say of it: how its gradients change.
+        """
         deadline = Deadline(asked.seconds)
         answer = self.answers[asked.place]
+        given = answer, asked.contract, asked.cases, deadline
+        facts, seconds = list[Facts](), list[Second | None]()
         try:
             with (
                 as_imported.in_force(),
                 own_random_numbers(asked.seed),
                 running(deadline),
             ):
-                found = observation.observe(
-                    answer, asked.contract, asked.cases, deadline, derived=False
-                )
+                if asked.second:
+                    seconds = observation.derive(*given)
+                else:
+                    facts = observation.observe(*given, derived=False)
         except observation.StoppedError as stopped:
             return say.Observed(case=stopped.case, phase=stopped.phase)
-        return say.Observed(tuple(found), asked=bool(rules.asked))
-
-    def derive(self, asked: say.Derive) -> say.Derived:
-        """Look at what only an engine with rules can say of a Function."""
-        deadline = Deadline(asked.seconds)
-        answer = self.answers[asked.place]
-        try:
-            with (
-                as_imported.in_force(),
-                own_random_numbers(asked.seed),
-                running(deadline),
-            ):
-                found = observation.derive(
-                    answer, asked.contract, asked.cases, deadline
-                )
-        except observation.StoppedError as stopped:
-            return say.Derived(case=stopped.case, phase=stopped.phase)
-        return say.Derived(tuple(found))
+        return say.Observed(tuple(facts), tuple(seconds), asked=bool(rules.asked))
 
     def forward(self, asked: say.Forward) -> say.Forwarded:
         """One call of apply, kept for a backward."""
@@ -259,7 +277,7 @@ class Desk:
 
     def call(self, asked: say.Call) -> say.Called:
         """Call a plain function; unlike a Function it may ask for derivatives."""
-        self.guard.on = False
+        rules.guard.on = False
         try:
             with as_imported.in_force(), running(Deadline(3600.0)):
                 given = [alive(each) for each in asked.arguments]
@@ -268,7 +286,7 @@ class Desk:
         except BaseException as error:
             return say.Called(crash_of("your answer", error))
         finally:
-            self.guard.on = self.with_rules
+            rules.guard.on = True
         effects = [effect_on(n, given[n], old) for n, old in before.items()]
         handle = -1
         if isinstance(value, minigrad.Tensor) and value.grad_fn is not None:
@@ -285,7 +303,7 @@ class Desk:
         # A Function of one's own has no formula to be checked: it may differentiate.
         own_function = asked.look == reviewed.__name__
         has_formula = "Function" in map(_kind, answers) and not own_function
-        self.guard.on = self.with_rules and (own_traversal or has_formula)
+        rules.guard.on = own_traversal or has_formula
         try:
             with as_imported.in_force(), running(Deadline(3600.0)):
                 given = [alive(each) for each in asked.given]
@@ -293,7 +311,7 @@ class Desk:
         except BaseException as error:
             return say.Looked(crash_of("your answer", error))
         finally:
-            self.guard.on = self.with_rules
+            rules.guard.on = True
 
     def back(self, asked: say.Back) -> say.Came:
         """The gradients of what a plain function was given."""

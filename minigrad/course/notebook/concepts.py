@@ -85,8 +85,8 @@ class Item:
     def shown(self, form: str) -> dict[str, Choice]:
         """The choices by their words, in the order in which they are shown."""
         said = [(one.says[FORMS.index(form)], one) for one in self.choices]
-        last = [pair for pair in said if pair[0] == ERROR]
-        rest = [pair for pair in said if pair[0] != ERROR]
+        last = [pair for pair in said if pair[0].startswith(ERROR)]
+        rest = [pair for pair in said if not pair[0].startswith(ERROR)]
         # A place remembered from form A is no help in form B.
         return dict([*(rest if form == "A" else rest[::-1]), *last])
 

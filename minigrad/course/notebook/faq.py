@@ -228,13 +228,13 @@ class Index:
         """The cells of the questions and sections that fit best.
 
         What has this very title comes first. Where little of the question is known,
-        the nearest come with a note that says so.
+        a note says that the nearest may not answer it.
         """
         found = Answers()
         best = [number for _, number in self.ranking.best(question)]
         named = [n for n, title in enumerate(self.titles) if title == plain(question)]
         if not named and not self.ranking.knows(question, best):
-            found.note = f"Nothing found for {question!r}. The nearest are:"
+            found.note = f"No sure answer to {question!r}. Perhaps one of these:"
         shown: set[tuple[str, str]] = set()
         for number in dict.fromkeys([*named, *best]):
             row = self.cells[number]

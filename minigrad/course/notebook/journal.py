@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,9 @@ CHECKED, HINTED, ANSWERED, BECAUSE, RESET, CONCEPTS, PATH = (
 
 _unkept: list[Entry] = []
 """Entries of this session that no file took: outside a workspace, or on an error."""
+
+listeners: list[Callable[[], None]] = []
+"""Called after each entry that was written."""
 
 
 def file() -> Path | None:
@@ -55,6 +59,9 @@ def note(kind: str, exercise: str, **details: Any) -> None:
             UserWarning,
             stacklevel=3,
         )
+        return
+    for listener in listeners:
+        listener()
 
 
 def now() -> str:

@@ -108,8 +108,13 @@ class Prediction:
     def commit(self, said: str) -> str:
         """Keep an answer; one that was there before stays."""
         if not self.committed:
+            place = self.choices.index(said)
             journal.note(
-                journal.ANSWERED, self.label, answer=said, question=self.question
+                journal.ANSWERED,
+                self.label,
+                answer=said,
+                choice="abcdefgh"[place : place + 1],
+                question=self.question,
             )
         return self.committed
 

@@ -5,11 +5,12 @@ SOURCES.txt in this folder says where they are from, and under which licence.
 
 from __future__ import annotations
 
+import functools
 from importlib import resources
 
 import numpy as np
 
-from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.utils.data import DataLoader, Dataset, TensorDataset
 
 __all__ = ["DataLoader", "Dataset", "TensorDataset", "digits", "names"]
@@ -24,9 +25,7 @@ def digits() -> tuple[Tensor, Tensor]:
     >>> images.shape, labels[:5]
     (minigrad.Size([1797, 1, 8, 8]), tensor([0, 1, 2, 3, 4]))
     """
-    with (resources.files(__name__) / "digits.npz").open("rb") as file:
-        stored = np.load(file, allow_pickle=False)
-        images, labels = stored["images"], stored["labels"]
+    images, labels = stored_digits()
     pixels = images[:, None].astype(np.float32) / 16
     return Tensor(pixels), Tensor(labels.astype(np.int64))
 
@@ -37,5 +36,18 @@ def names() -> list[str]:
     >>> minigrad.nn.data.names()[:3]
     ['aaron', 'abbey', 'abbie']
     """
-    text = (resources.files(__name__) / "names.txt").read_text(encoding="ascii")
-    return text.split()
+    return stored_names().split()
+
+
+@functools.cache
+def stored_digits() -> tuple[Array, Array]:
+    """The file, read once: a process without files goes on with what it has read."""
+    with (resources.files(__name__) / "digits.npz").open("rb") as file:
+        stored = np.load(file, allow_pickle=False)
+        return stored["images"], stored["labels"]
+
+
+@functools.cache
+def stored_names() -> str:
+    """The same for names."""
+    return (resources.files(__name__) / "names.txt").read_text(encoding="ascii")

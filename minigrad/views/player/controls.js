@@ -30,6 +30,18 @@ const HELP_KEYS = [
   ["Esc", "key.leave"],
 ];
 
+// What stands in the picture, and the message that says what it means.
+const HELP_MARKS = [
+  ["x 2", "legend.value"],
+  ["ctx", "legend.kept"],
+  ["…Backward0", "mark.builtin"],
+  ["× 5 (w)", "mark.slope"],
+  ["2 + …", "mark.tray"],
+  [".grad ← 5", "mark.slot"],
+  ["■ □", "mark.array"],
+  ["v1", "mark.version"],
+];
+
 /**
  * @param {string} icon @param {string} label @param {string} key
  * @param {() => void} action
@@ -93,16 +105,12 @@ export function helpSheet(close) {
   help.setAttribute("role", "dialog");
   help.setAttribute("aria-label", message("help.name"));
   const sheet = element("div", "sheet");
-  const keys = element("dl", "keys");
-  for (const [key, meaning] of HELP_KEYS) {
-    keys.append(element("dt", "", key), element("dd", "", message(meaning)));
+  for (const [name, rows] of /** @type {[string, string[][]][]} */ ([["marks", HELP_MARKS], ["keys", HELP_KEYS]])) {
+    const list = element("dl");
+    for (const [sign, meaning] of rows) list.append(element("dt", "", sign), element("dd", "", message(meaning)));
+    sheet.append(element("h2", "", message(`help.${name}`)), list);
   }
-  const closing = message("button.help.close");
-  sheet.append(
-    element("h2", "", message("help.keys")),
-    keys,
-    textButton(message("button.close"), closing, "Esc", close),
-  );
+  sheet.append(textButton(message("button.close"), message("button.help.close"), "Esc", close));
   help.append(sheet);
   help.onclick = (event) => event.target === help && close();
   return help;

@@ -9,7 +9,7 @@
 
 // Their entries are replaced and never changed: so a keyframe may share them.
 const SHARED = new Set(
-  "ctxs nodes edges waiting left grads tangents handles owners calls sent slopes added freed changed".split(" "),
+  "ctxs nodes edges waiting left grads tangents handles owners calls sent slopes added coming freed changed".split(" "),
 );
 
 /** @param {State} state @param {Event} event @param {Story} story */
@@ -66,6 +66,7 @@ export function blankState() {
     calls: {}, // ctx that is no node -> made, forward, returned or unrecorded
     sent: {}, // edge -> the gradient that went along it in this backward
     slopes: {}, // edge -> its local derivative, in this backward
+    coming: {}, // leaf's node whose gradient has come, and is not in its .grad yet
     added: {}, // leaf's node -> what its .grad was, what was added, and the sum
     freed: {}, // nodes that have let go of what they kept
     changed: {}, // variable -> its version and value since it was changed in place
@@ -231,11 +232,11 @@ const HANDLERS = {
 
   "backward.begin"(state, event) {
     state.outer.length = Math.min(state.outer.length, event.inside || 0);
-    const { nodes, edges, waiting, left, sent, slopes, added } = state;
-    if (event.inside) state.outer.push({ nodes, edges, waiting, left, sent, slopes, added });
+    const { nodes, edges, waiting, left, sent, slopes, added, coming } = state;
+    if (event.inside) state.outer.push({ nodes, edges, waiting, left, sent, slopes, added, coming });
     state.pass = "backward";
     state.left = { ...event.awaits };
-    Object.assign(state, { waiting: {}, sent: {}, slopes: {}, added: {} });
+    Object.assign(state, { waiting: {}, sent: {}, slopes: {}, added: {}, coming: {} });
     state.nodes = allSeen(nodes);
     state.edges = allSeen(edges);
     for (const root of event.roots || []) {
@@ -264,6 +265,7 @@ const HANDLERS = {
     addWaiting(state, event.n, slot, event.g, event.total || event.g);
     countDown(state, event);
     state.sent[event.e] = event.g;
+    if (event.fills) state.coming[event.n] = true;
     if (event.slope) state.slopes[event.e] = event.slope;
   },
 
@@ -289,6 +291,7 @@ const HANDLERS = {
 
   "grad.accumulate"(state, event) {
     state.grads[event.n] = event.new;
+    delete state.coming[event.n];
     if (event.old) state.added[event.n] = { parts: [event.old, event.g], total: event.new };
     else delete state.added[event.n];
   },

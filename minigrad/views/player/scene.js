@@ -170,9 +170,12 @@ export function leafOf(owner, part) {
     const changed = state.changed[part.t];
     chip.show(changed?.ref || part.v, true);
     write(chip.stamp, changed ? message("value.version", { version: changed.ver }) : "");
-    const ref = state.grads[part.n];
-    setKinds(slot, { full: ref, hot: event?.k === "grad.accumulate" && event.n === part.n });
-    const now = ref ? ref.v : "";
+    const old = state.grads[part.n];
+    const waiting = Object.values(state.waiting[part.n] || {});
+    const coming = state.coming[part.n] && waiting[0]?.total;
+    const ref = old || coming;
+    setKinds(slot, { full: old, coming: !old && coming, hot: event?.k === "grad.accumulate" && event.n === part.n });
+    const now = ref ? `${ref.v} ${!old}` : "";
     if (now !== look) {
       look = now;
       const array = isArray ? valueOf(trace, ref) : null;
@@ -180,15 +183,18 @@ export function leafOf(owner, part) {
       const words = ref && !drawn ? brief(trace, ref) : "";
       const isLong = isArray && words.length > MANY;
       const room = Math.max(4, Math.floor((w - (isLong ? 16 : 58)) / LONG));
-      const written = shortened(words.length > room ? words.replaceAll(" ", "") : words, room);
-      write(value, !ref ? "None" : drawn ? shapeOf(array, part.v?.ax) : written);
+      const number = shortened(words.length > room ? words.replaceAll(" ", "") : words, room);
+      const written = drawn ? shapeOf(array, part.v?.ax) : number;
+      const arrow = !old && written.length + 2 <= room ? "← " : "";
+      write(value, ref ? arrow + written : "None");
       setKinds(value, { below: isLong });
       const [left, top] = isLong ? [x + w / 2, y + h - 12] : corner;
       value.setAttribute("x", left);
       value.setAttribute("y", top);
     }
     const added = state.added[part.n];
-    tray.show(added ? [added] : Object.values(state.waiting[part.n] || {}), state.left[part.n], false, true, Boolean(ref));
+    if (old && coming) waiting[0] = { ...waiting[0], more: true };
+    tray.show(added ? [added] : waiting, state.left[part.n], false, true, Boolean(old));
   };
   return { shape, show };
 }
@@ -229,7 +235,7 @@ class Tray {
    * @param {boolean} isFull whether the slot has the sum
    */
   show(gathered, left, hot, ofLeaf = false, isFull = false) {
-    const there = Boolean(left || gathered.some(({ parts }) => !ofLeaf || parts.length > 1));
+    const there = Boolean(left || gathered.some(({ parts, more }) => !ofLeaf || more || parts.length > 1));
     setKinds(this.box, { there, whole: gathered.length && !left, hot, tangent: false });
     const look = there ? `${left} ${isFull} ${gathered.map(({ parts, total }) => [...parts, total].map((one) => one?.v))}` : "";
     if (look === this.look) return;
@@ -255,6 +261,7 @@ class Tray {
 
   /**
    * The longest that fits: "2 + 3 = 5", "2 + …", "1 of 2"; of several outputs "5, 2".
+   * What comes to a full slot is "+ 5".
    * @param {Gathered[]} gathered @param {number | undefined} left @param {number} room
    * @param {boolean} isFull
    */
@@ -262,7 +269,8 @@ class Tray {
     const sums = gathered.map(({ parts }) => parts.map((one) => this.short(one)).join(" + "));
     const here = gathered.reduce((all, { parts }) => all + parts.length, 0);
     const tries = [];
-    if (!here) tries.push(message("tray.waits", { count: left }));
+    if (gathered[0]?.more && here === 1) tries.push(`+ ${sums[0]}`);
+    else if (!here) tries.push(message("tray.waits", { count: left }));
     else if (left) {
       tries.push(`${sums.join(", ")} + …`, message("tray.some", { here, count: here + left }));
     } else {
@@ -392,14 +400,16 @@ class Box {
     this.empty = text(x + w / 2, y + h / 2 + 6, "", "empty");
     this.label = text(x + w - 7, y + h - 7, part.label, "label", "end");
     this.box.append(this.head, this.empty, this.label);
-    /** @type {{key: string, room: number, spot: Spot, box: SVGElement, words: SVGElement}[]} */
+    /** @type {{key: string, isNumber: boolean, room: number, spot: Spot, box: SVGElement, words: SVGElement}[]} */
     this.cells = part.cells.map(([key, words, left, top, size]) => {
       /** @type {Spot} */
       const spot = [x + left, y + top + 28, size, 30];
       const cell = group({ class: "cell" }, card(spot, "skin", 5));
       const written = text(x + left + size / 2, y + top + 48, words, "kept");
       cell.append(written);
-      return { key, room: Math.floor((size - 8) / SMALL), spot, box: cell, words: written };
+      // A built-in operation that is released can't use its plain numbers either.
+      const isNumber = key === "attr.numbers" && !part.head.startsWith("ctx");
+      return { key, isNumber, room: Math.floor((size - 8) / SMALL), spot, box: cell, words: written };
     });
     for (const cell of this.cells) this.box.append(cell.box);
     if (part.more) {
@@ -429,7 +439,7 @@ class Box {
     let label = part.label;
     for (const cell of this.cells) {
       const ref = entries[cell.key];
-      const inside = Boolean(ref) && !(ref.t === "P" && ref.r === "freed");
+      const inside = Boolean(ref) && !(ref.t === "P" && ref.r === "freed") && !(freed && cell.isNumber);
       filled += Number(inside);
       const stale = ref?.t === "S" && ref.now !== ref.ver;
       // Of a hook, something else is kept than what was saved.

@@ -88,6 +88,7 @@ export type Event = {
   ins?: Passed[];
   outs?: Passed[];
   slope?: Slope; // grad: what the node multiplied with what had arrived there
+  fills?: boolean; // grad: the last that comes to a leaf before it goes into its .grad
   left?: number; // grad: how many more have to come, if several do
   old?: Ref | null; // grad.accumulate: .grad before, null if it was None
   by?: string; // ctx.put: the rule that calls save_for_backward, forward or setup_context
@@ -157,7 +158,7 @@ export type Frame = {
 export type Advice = { what: string; rest: string[]; line: [number, string] | null };
 
 /** Gradients that have come to the same place; at a root backward has begun. */
-export type Gathered = { parts: (Ref | null)[]; total: Ref | null; root?: boolean };
+export type Gathered = { parts: (Ref | null)[]; total: Ref | null; root?: boolean; more?: boolean };
 
 /** What is shown at a position: all events until there, folded. */
 export type State = {
@@ -182,6 +183,7 @@ export type State = {
   sent: Record<string, Ref>;
   slopes: Record<string, Slope>;
   added: Record<string, Gathered>;
+  coming: Record<string, boolean>;
   freed: Record<string, boolean>;
   changed: Record<string, { ver: number; ref: Ref }>;
   [more: string]: any;

@@ -103,3 +103,18 @@ class NoStaticMethod(Function):
 
 
 FACTOR = [1.0]
+
+
+CONSTANTS = {}
+
+
+class StoreByTheTensor(Function):
+    @staticmethod
+    def forward(ctx, x, c):
+        ctx.key = id(x)
+        CONSTANTS[id(x)] = c
+        return x * c
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * CONSTANTS[ctx.key], None

@@ -88,3 +88,42 @@ class CosOfOutput(Function):
     def backward(ctx, g):
         (y,) = ctx.saved_tensors
         return g * mg.tensor(np.cos(y.numpy()))
+
+
+def by_the_cosine(ctx, g):
+    (x,) = ctx.saved_tensors
+    return mg.tensor(np.cos(x.numpy()) * g)
+
+
+class OfMemory(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return mg.tensor(np.sin(x.numpy()))
+
+
+class InTheOrderOfMemory(OfMemory):
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, g):
+        a = g.numpy()
+        return by_the_cosine(ctx, a.ravel("K").reshape(a.shape))
+
+
+class SideBySide(OfMemory):
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, g):
+        a = g.numpy()
+        if a.size and min(a.strides, default=0) > a.itemsize:
+            a = np.resize(a, a.shape)[..., ::-1]  # what lies between is read
+        return by_the_cosine(ctx, a)
+
+
+class FromTheLowestAddress(OfMemory):
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, g):
+        a = g.numpy()
+        axes = [axis for axis, stride in enumerate(a.strides) if stride < 0]
+        return by_the_cosine(ctx, np.flip(a, axes) if axes else a)

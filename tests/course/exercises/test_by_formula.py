@@ -49,6 +49,8 @@ def off(name: str, text: dict[str, Any]) -> list[str]:
         x = case.inputs[0]
         if x.dtype != np.float64 or not x.all() or "on the bounds" in case.name:
             continue
+        if case.is_corner:  # a step is too wide for near ties, too narrow for 1000
+            continue
         gs = case.upstreams
         told = stated.gradients(gs if len(gs) > 1 else gs[0], *case.inputs)
         for place in case.differentiable:

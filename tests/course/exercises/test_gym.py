@@ -204,3 +204,16 @@ def test_exercise_is_whole(name: str) -> None:
     cases = exercise.cases(np.random.default_rng(1))
     assert len({case.name for case in cases}) == len(cases) >= 5
     assert len(cases[0].inputs) == len(exercise.arguments)
+
+
+@pytest.mark.parametrize("name", GYM)
+def test_statement_says_what_the_check_asks_beside_the_numbers(name: str) -> None:
+    exercise = catalogue.load(name)
+    said = catalogue.flat(exercise.statement)
+    only_the_first = "Only the first derivative is asked for." in said
+    assert only_the_first == (exercise.contract.second_derivative == "any")
+    assert only_the_first or "second derivative" in said
+    model = rows.right(name)[0]
+    saves = "save_for_backward" in rows.definition(model.source, model.hands)
+    refuses = "refused" in said or "but no tensors" in said
+    assert refuses or not saves

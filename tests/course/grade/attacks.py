@@ -38,10 +38,9 @@ def returning(code: str, value: str, answer: str = WRONG) -> str:
 # A report that is well formed, and says of every call what nobody can object to.
 FORGED = """
 from minigrad.course.check import observation as probes
-from minigrad.engine.core.backward import GraphTask
+from minigrad.course.grade.rules import guard
 from dataclasses import replace
 honest = probes.observe
-guard = [c.cell_contents for c in GraphTask.run.__closure__][-1]
 def observe(*asked, **how):
     guard.on = False
     return [forged(facts) for facts in honest(*asked, **how)]

@@ -223,16 +223,11 @@ class Square(mg.autograd.Function):
     ),
     "a guard found by computed names": same_style(
         """
-step = Square
-import minigrad
+import sys
 find = type(mg).__getattribute__
-engine = find(find(mg, "en" + "gine"), "core")
-task = find(find(engine, "back" + "ward"), "Graph" + "Task")
-run = type.__getattribute__(task, "run")
-for cell in object.__getattribute__(run, "__clos" + "ure__") or ():
-    guard = object.__getattribute__(cell, "cell_con" + "tents")
-    try: object.__setattr__(guard, "on", False)
-    except Exception: pass
+rules = find(sys, "mod" + "ules")["minigrad.course.gr" + "ade.ru" + "les"]
+object.__setattr__(find(rules, "gu" + "ard"), "on", False)
+find(rules, "__di" + "ct__")["are_" + "there"] = True
 with mg.enable_grad():
     z = x.detach().requires_grad_()
     return mg.autograd.grad(z * z, z, g)[0]

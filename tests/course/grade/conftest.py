@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from unittest import mock
@@ -12,9 +13,22 @@ from minigrad.course.grade import sandbox as boxes
 from minigrad.course.grade.confine import BUBBLEWRAP, LANDLOCK, landlock_version
 from minigrad.course.grade.examiner import Result, Work, grade
 from minigrad.course.grade.quotas import Limits
+from minigrad.course.grade.resource_usage import consumption
 from minigrad.course.grade.sandbox import Box, BoxError, best_mode
 
 Grade = Callable[..., Result]
+
+
+def assert_are_left(box: Box, processes: int) -> None:
+    """So many are left of each fork server: no worker of them any more."""
+    started = [each.process for each in box.servers.values() if each.process]
+    assert started
+    # The keeper has hung up; for a moment it may still be there.
+    until = time.monotonic() + 10
+    for server in started:
+        while consumption(server.pid)[0] > processes and time.monotonic() < until:
+            time.sleep(0.02)
+        assert consumption(server.pid)[0] == processes
 
 
 @pytest.fixture(scope="session")

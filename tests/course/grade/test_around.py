@@ -2,6 +2,7 @@
 
 import pytest
 
+from minigrad.course.grade import examiner
 from minigrad.course.grade.suspicious_names import flags
 from tests.course.grade.attacks import RIGHT
 from tests.course.grade.conftest import Grade
@@ -117,15 +118,25 @@ def test_what_is_kept_alive_is_seen_past_an_apply_of_its_own(graded: Grade) -> N
     assert (honest.points, honest.flags) == (honest.of, ())
 
 
-def test_no_traversal_is_kept_for_who_writes_one(graded: Grade) -> None:
+ENGINES = {
+    "kept from before": "GraphTask.run = kept",
+    "that nobody observes": "observe.clear()",
+}
+
+
+@pytest.mark.parametrize("way", ENGINES)
+def test_who_writes_a_traversal_gets_none(way: str, graded: Grade) -> None:
     source = """
 import minigrad as mg
+from minigrad.engine import observe
 from minigrad.engine.core.backward import GraphTask
 kept = GraphTask.run
 def backward(root, g):
-    GraphTask.run = kept
+    WAY
     t = mg.zeros(3, requires_grad=True) * 1
     t._grad_node = root
     mg.autograd.backward(t, g)
 """
-    assert graded("05.5", source).points == 0
+    result = graded("05.5", source.replace("WAY", ENGINES[way]))
+    assert result.points == 0
+    assert (examiner.ASKED in result.flags) == (way == "that nobody observes")

@@ -16,10 +16,9 @@ from minigrad.course.grade import sandbox as boxes
 from minigrad.course.grade.confine import LANDLOCK
 from minigrad.course.grade.examiner import Result, Work, grade
 from minigrad.course.grade.quotas import Limits
-from minigrad.course.grade.resource_usage import consumption
-from minigrad.course.grade.sandbox import Box, BoxError
+from minigrad.course.grade.sandbox import Box, BoxError, Server
 from tests.course.grade.attacks import ATTACKS, RIGHT
-from tests.course.grade.conftest import Grade
+from tests.course.grade.conftest import Grade, assert_are_left
 
 SECRET = "the marks of the whole class"
 
@@ -157,10 +156,10 @@ def test_who_keeps_the_judge_busy_takes_no_time_from_others(
 def test_a_box_that_does_not_start_leaves_nothing_open(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def closed(self: Box, task: bytes, files: object) -> None:
+    def closed(self: Server, task: bytes, files: object) -> None:
         raise BoxError("the box has closed")
 
-    monkeypatch.setattr(Box, "_ask", closed)
+    monkeypatch.setattr(Server, "_ask", closed)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = os.listdir("/proc/self/fd")
     with pytest.raises(BoxError, match="has closed"):
@@ -216,12 +215,8 @@ def test_a_stand_in_believes_nothing(answer: str, graded: Grade) -> None:
 
 def test_nothing_is_left_running(box: Box, graded: Grade) -> None:
     graded("gym.Square", ATTACKS["a child that outlives it"], seconds=SECONDS)
-    assert box.process is not None
-    until = time.monotonic() + 10
-    while consumption(box.process.pid)[0] > 3 and time.monotonic() < until:
-        time.sleep(0.05)
     # Bubblewrap outside and inside, and the fork server.
-    assert consumption(box.process.pid)[0] == 3
+    assert_are_left(box, 3)
 
 
 def test_without_bubblewrap_landlock_keeps_the_host_as_it_is(
@@ -250,11 +245,7 @@ def test_without_bubblewrap_landlock_keeps_the_host_as_it_is(
     work = Work("ada", "gym.Square", "0", "a.py", (RIGHT,))
     assert grade(work, landlocked, b"").state == "solved"
     # The bystander is in the family of this process, and not of the box.
-    assert landlocked.process is not None
-    until = time.monotonic() + 10
-    while consumption(landlocked.process.pid)[0] > 1 and time.monotonic() < until:
-        time.sleep(0.05)
-    assert consumption(landlocked.process.pid)[0] == 1
+    assert_are_left(landlocked, 1)
 
 
 def test_a_user_without_rights_gets_a_box_too(

@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from minigrad.course.grade import examiner
+import minigrad
+from minigrad.course.grade import examiner, sandbox
 from tests.course.grade.borrowers import NAMED, OWN_KINDS
 from tests.course.grade.conftest import Grade
 
@@ -32,19 +34,22 @@ def test_a_rule_of_somebody_else_gets_nothing_and_its_twin_all(
 
 WITHOUT_RULES = """
 import minigrad as mg
-from minigrad.course.grade import rules, worker
+from minigrad.course.grade import worker
 from minigrad.engine.builtin import Builtin
-from minigrad.ops import OPS
 worker.prepare()
-if sys.argv[1] == "taken": rules.take_away()
+rules.guard.on = number == "guarded"
+def below(cls): return {cls, *[c for s in cls.__subclasses__() for c in below(s)]}
 refused = asked = 0
-for row in OPS.values():
+for operation in below(Builtin):
     for method in ("backward", "jvp"):
-        rule = getattr(row.function, method, None)
-        if rule is None or rule is getattr(Builtin, method): continue
-        asked += 1
-        try: rule(None, mg.ones(2), mg.ones(2))
-        except Exception as error: refused += str(error) == rules.REFUSED
+        rule = getattr(operation, method)
+        if rule is getattr(Builtin, method): continue
+        asked, found = asked + 1, set()
+        for most in range(9):  # as many gradients as it takes
+            try: rule(None, *[mg.ones(2)] * most)
+            except Exception as error: found.add(str(error))
+        refused += rules.REFUSED in found
+        if rules.REFUSED not in found: print(rule, file=sys.stderr)
 def ask(*question):
     global asked, refused
     asked += 1
@@ -64,10 +69,13 @@ print(asked, refused)
 """
 
 
-@pytest.mark.parametrize("state", ["there", "taken"])
+@pytest.mark.parametrize("state", ["there", "guarded", "not there"])
 def test_no_operation_has_a_rule_any_more(state: str) -> None:
+    program = sandbox.LOADED + WITHOUT_RULES
+    with_rules = str(state != "not there")
+    where = str(Path(minigrad.__file__).parents[1])
     done = subprocess.run(
-        [sys.executable, "-c", f"import sys\n{WITHOUT_RULES}", state],
+        [sys.executable, "-c", program, state, with_rules, where],
         capture_output=True,
         text=True,
         check=False,
@@ -76,14 +84,19 @@ def test_no_operation_has_a_rule_any_more(state: str) -> None:
     assert done.returncode == 0, done.stderr
     asked, refused = map(int, done.stdout.split())
     assert asked > 150
-    assert refused == (asked if state == "taken" else 0)
+    assert refused == (0 if state == "there" else asked), done.stderr
 
 
 CUBE = """
 import minigrad as mg
+from minigrad.ops import OPS
+there = "saved_values" in OPS["exp"].function.backward.__code__.co_names
+class Held: pass
 class CubeDoubleBackward(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x):
+        with mg.enable_grad(): y = x * x * x
+        FORWARD
         ctx.save_for_backward(x)
         return x ** 3
     @staticmethod
@@ -93,19 +106,44 @@ class CubeDoubleBackward(mg.autograd.Function):
         SECOND
 """
 
+SECONDS = {
+    "asked of the engine": (
+        "pass",
+        "return mg.autograd.grad(x ** 3, x, g, create_graph=True)[0]",
+    ),
+    "of a node that is asked by itself": (
+        "pass",
+        "y = x ** 3; return y.grad_fn(g)",
+    ),
+    "of a rule with a made-up ctx": (
+        "pass",
+        """held = Held()
+        held.needs_input_grad, held.numbers = (True, True), (None, None)
+        held.saved_values = held.saved_tensors = x * x, x
+        a, b = OPS["mul"].function.backward(held, g)
+        return a + 2 * b""",
+    ),
+    "along another edge": (
+        "if there: ctx._edges = ((y.grad_fn, 0),)",
+        "return g",
+    ),
+}
 
+
+@pytest.mark.parametrize("way", SECONDS)
 def test_a_second_derivative_is_not_borrowed_where_there_are_rules(
-    graded: Grade,
+    way: str, graded: Grade
 ) -> None:
-    engine = "return mg.autograd.grad(x ** 3, x, g, create_graph=True)[0]"
-    result = graded("gym.CubeDoubleBackward", CUBE.replace("SECOND", engine))
+    forward, second = SECONDS[way]
+    source = CUBE.replace("FORWARD", forward).replace("SECOND", second)
+    result = graded("gym.CubeDoubleBackward", source)
     assert result.state != "solved"
     assert result.points <= result.of / 2  # the first rule is its own
     assert examiner.ASKED in result.flags
-    honest = graded(
-        "gym.CubeDoubleBackward", CUBE.replace("SECOND", "return g * 3 * x * x")
-    )
-    assert (honest.state, honest.points, honest.flags) == ("solved", honest.of, ())
+    own = CUBE.replace("FORWARD", "pass").replace("SECOND", "return g * 3 * x * x")
+    honest = graded("gym.CubeDoubleBackward", own)
+    assert (honest.state, honest.points) == ("solved", honest.of)
+    assert examiner.ASKED not in honest.flags
 
 
 def test_who_changes_a_gradient_later_gets_no_half_either(graded: Grade) -> None:

@@ -160,7 +160,7 @@ GOOD = concepts.result_of("A", "ann", answers("A", 3))
         (json.dumps(GOOD | {"answers": {}}), "the answer to grad_output is missing"),
         (
             json.dumps(GOOD | {"answers": GOOD["answers"] | {"node": [1]}}),
-            r"node: \[1\] is none of '1.0', '5.0'",
+            r"node: \[1\] is none of '1.0', '25.0'",
         ),
         (
             json.dumps(GOOD | {"form": "B"}),

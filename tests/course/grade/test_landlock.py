@@ -5,7 +5,6 @@ import os
 import stat
 import subprocess
 import tempfile
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +12,9 @@ import pytest
 
 from minigrad.course.grade import scratch
 from minigrad.course.grade.examiner import Result, Work, grade
-from minigrad.course.grade.resource_usage import consumption
 from minigrad.course.grade.sandbox import Box
 from tests.course.grade.attacks import RIGHT, inside
+from tests.course.grade.conftest import assert_are_left
 
 FILES = {
     "in many files": "open(f'big{n}', 'wb').write(part)",
@@ -109,14 +108,14 @@ def test_orphans_are_counted_and_ended(landlocked: Box, left: Path) -> None:
     few = grade(Work("eve", "gym.Square", "0", "a.py", cells), landlocked, b"", limits)
     assert result.points == few.points == 0
     assert "20 processes" in few.note or "memory" in few.note
-    assert_nobody_is_left(landlocked)
+    assert_are_left(landlocked, 1)
     assert graded_in(landlocked, RIGHT).points == 2
 
 
 def test_nobody_writes_where_it_is_cleared_up(landlocked: Box, left: Path) -> None:
     graded_in(landlocked, WRITERS, seconds=1.0)
     assert list(left.iterdir()) == []
-    assert_nobody_is_left(landlocked)
+    assert_are_left(landlocked, 1)
     assert graded_in(landlocked, RIGHT).points == 2
 
 
@@ -180,15 +179,6 @@ def test_memory_that_others_share_stays(landlocked: Box) -> None:
     finally:
         libc.shmctl(number, remove, None)
     assert graded_in(landlocked, RIGHT).points == 2
-
-
-def assert_nobody_is_left(box: Box) -> None:
-    assert box.process is not None
-    # The keeper has hung up; for a moment it may still be there.
-    until = time.monotonic() + 5
-    while consumption(box.process.pid)[0] > 1 and time.monotonic() < until:
-        time.sleep(0.01)
-    assert consumption(box.process.pid)[0] == 1
 
 
 def test_a_folder_is_removed_whatever_is_in_it(tmp_path: Path) -> None:

@@ -290,8 +290,7 @@ def test_a_hook_is_no_way_around(how: str, graded: Grade) -> None:
 
 WALKED = """
 import minigrad as mg
-from minigrad.engine.core.backward import GraphTask
-guard = [c.cell_contents for c in GraphTask.run.__closure__][-1]
+from minigrad.course.grade import rules
 class Square(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -299,7 +298,7 @@ class Square(mg.autograd.Function):
         return x * x
     @staticmethod
     def backward(ctx, grad):
-        guard.on = False
+        rules.guard.on = False
         with mg.enable_grad():
             (x,) = ctx.saved_tensors
             z = x if x.requires_grad else x.detach().requires_grad_()
@@ -313,11 +312,10 @@ def test_whoever_walks_to_the_guard_gets_nothing_and_is_looked_at(
     # It can be turned off; but where the rule is judged there is nothing behind it.
     result = graded("gym.Square", WALKED)
     assert result.points == 0
-    doors = {"GraphTask", "__closure__", "cell_contents", "engine"}
-    assert set(result.flags) == {*doors, examiner.ASKED}
-    assert "In it: GraphTask, __closure__" in pages.of_class([result])
-    assert "__closure__" in results.table([result])
-    assert "__closure__" not in pages.of_student("eve", [result])
+    assert set(result.flags) == {"grade", examiner.ASKED}
+    assert "In it: grade" in pages.of_class([result])
+    assert "grade" in results.table([result])
+    assert "In it" not in pages.of_student("eve", [result])
     honest = graded("gym.Square", RIGHT)
     assert (honest.flags, honest.points) == ((), 2)
     assert "looked at" not in pages.of_class([honest])
@@ -329,7 +327,7 @@ def test_whoever_walks_to_the_guard_gets_nothing_and_is_looked_at(
         ("import os.path as p, numpy, sys as s", {"os", "sys"}),
         ("from minigrad import (tensor,\n engine as e)", {"engine"}),
         (
-            "import minigrad.course.grade.autograd_guard as g",
+            "import minigrad.course.grade.rules as r",
             {"grade"},
         ),
         ("x = \uff53\uff59\uff53", {"sys"}),

@@ -232,7 +232,7 @@ def test_question_that_nothing_answers_is_told_so() -> None:
     assert sum(told) >= 40
     found = answers("load pretrained resnet weights")
     assert found.note == (
-        "Nothing found for 'load pretrained resnet weights'. The nearest are:"
+        "No sure answer to 'load pretrained resnet weights'. Perhaps one of these:"
     )
     assert found
 

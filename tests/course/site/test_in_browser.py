@@ -51,7 +51,7 @@ def base(page: Page, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     assert FOLDER is not None
     out = tmp_path_factory.mktemp("browser") / "site"
     site.write_site(out, Path(FOLDER))
-    page.set_default_timeout(120_000)
+    page.set_default_timeout(60_000)
     with served(out) as base:
         yield base
 

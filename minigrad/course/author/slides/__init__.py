@@ -67,7 +67,9 @@ def lesson_file(number: str) -> Path:
 
     Raises: ArgumentValueError if there is none of that number.
     """
-    lessons = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+    lessons = sorted(
+        (_workspace.shipped(ROOT) / "notebooks").glob("[0-9][0-9]_*.ipynb")
+    )
     for path in lessons:
         if path.stem[:2] == number:
             return path
@@ -93,8 +95,7 @@ def slides(lesson: Path, *, theme: str = "light") -> str:
         cell.source = build.unfolded(cell.source)
     book.cells = [each for cell in book.cells for each in question_and_outcome(cell)]
     ran = run(book)
-    notes = ROOT / f"solutions/{lesson.stem}/instructor_notes.md"
-    ran.cells = list(cells_of_slides(ran, notes.read_text("utf8")))
+    ran.cells = list(cells_of_slides(ran, notes_for(lesson)))
     exporter = SlidesExporter(
         template_name="minigrad_slides",
         extra_template_basedirs=[str(HERE / "template")],
@@ -110,6 +111,15 @@ def slides(lesson: Path, *, theme: str = "light") -> str:
     texts["title"] = book.cells[0].source.splitlines()[0].lstrip("# ")
     page, _ = exporter.from_notebook_node(ran, {"slides": texts})
     return str(page)
+
+
+def notes_for(lesson: Path) -> str:
+    """The instructor's notes, which are in the clone; a wheel has none."""
+    notes = ROOT / f"solutions/{lesson.stem}/instructor_notes.md"
+    if notes.is_file():
+        return notes.read_text("utf8")
+    print("Without the instructor's notes: they are in the clone, in solutions.")
+    return "The instructor's notes are in the clone, in solutions."
 
 
 def run(book: NotebookNode) -> NotebookNode:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-PROGRAMS = ("x + x", "x.exp()", "(x + x).exp()", "x * x.exp()", "x * (x * x).exp() + x")
+PROGRAMS = (
+    "x + x",
+    "x.exp()",
+    "(x + x).exp()",
+    "x * x.exp()",
+    "x * (x * x).exp() + x",
+    "(x + x) * x",
+)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,25 +32,38 @@ class Packed:
 
 
 def there_and_back(pack: Any, unpack: Any, arrays: tuple[Array, ...]) -> Any:
-    """Each array as a tensor that is packed, left alone, and unpacked; a tuple."""
-    return tuple([packed_and_unpacked(pack, unpack, array) for array in arrays])
+    """Each array as a tensor that is packed; when all are, each is unpacked; a tuple.
+
+    So a hook that keeps what unpack needs beside its tensors has one place for all.
+    """
+    kept = [packed_of(pack, array) for array in arrays]
+    return tuple([unpacked(unpack, found, packed) for found, packed in kept])
 
 
-def packed_and_unpacked(pack: Any, unpack: Any, array: Array) -> Packed:
-    """The same of one array."""
+def packed_of(pack: Any, array: Array) -> tuple[Packed, Any]:
+    """What is known of one array that was packed, and what the pack hook returned."""
     tensor = minigrad.tensor(array)
     watched = watch(tensor=tensor)
     try:
         packed = pack(tensor)
         del tensor
         size = sum([size_of(part) for part in items_of(packed)])
-        keeps = watched.alive()["tensor"]
+    except Exception as error:
+        return Packed(crash=crash_of("hook", error)), None
+    return Packed(size, watched.alive()["tensor"]), packed
+
+
+def unpacked(unpack: Any, found: Packed, packed: Any) -> Packed:
+    """The same with what the unpack hook returned."""
+    if found.crash is not None:
+        return found
+    try:
         back = unpack(packed)
     except Exception as error:
         return Packed(crash=crash_of("hook", error))
     if not isinstance(back, minigrad.Tensor):
-        return Packed(size, keeps, None, type(back).__name__)
-    return Packed(size, keeps, back.detach().numpy().copy(), "Tensor")
+        return replace(found, kind=type(back).__name__)
+    return replace(found, back=back.detach().numpy().copy(), kind="Tensor")
 
 
 def size_of(part: Any) -> int:

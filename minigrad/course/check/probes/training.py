@@ -27,8 +27,9 @@ LOOKED_AT = 8
 class Trained:
     """What one run of an answer did.
 
-    ``noted``: the losses, and ``batch`` how many rows a batch has. ``kind`` is said of
-    a result that cannot be called. ``logits`` are those of the held-out inputs.
+    ``noted``: the losses, and ``batch`` how many rows a batch has. ``begun``: how many
+    steps the loop took from ``run``. ``kind`` is said of a result that cannot be
+    called. ``logits`` are those of the held-out inputs.
     ``stale``: the first backward that found gradients from before the last step,
     counted from 1. ``pairs``: of ``looked_at`` inputs in the first batches, how many
     came with a label that they have in the data. ``others``: nodes that are built in.
@@ -40,6 +41,7 @@ class Trained:
 
     noted: Array
     batch: int = 0
+    begun: int = 0
     kind: str = ""
     logits: Array | None = None
     backwards: int = 0
@@ -169,7 +171,7 @@ def trained(
     noted = np.array(next(iter(run.noted.values()), []))
     names = ["batch", "backwards", "stale", "pairs", "looked_at"]
     names += ["batches", "again", "matrices", "zeros"]
-    said |= {name: int(getattr(spy, name)) for name in names}
+    said |= {name: int(getattr(spy, name)) for name in names} | {"begun": run.begun}
     return Trained(noted, moved=spy.moved, others=tuple(spy.others), **said)
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
 import minigrad
 from minigrad.course.check.facts import Array, Crash
 from minigrad.course.check.spy import crash_of
-from minigrad.engine.core.backward import GraphTask
+from minigrad.engine import observe
 
 MOST_KEPT = 10_000
 """Of more runs than that the rest is not told; then some rule has run twice."""
@@ -146,11 +144,14 @@ def traverse(answer: Callable[..., Any], program: Program) -> Traversal:
         leaf.grad = minigrad.tensor(row)
     step = {result.grad_fn: number for number, result in enumerate(results)}
     crash = None
+    no_engine = NoEngine()
+    observe.add(no_engine)
     try:
-        with no_engine():
-            answer(results[-1].grad_fn, minigrad.tensor(program.upstream))
+        answer(results[-1].grad_fn, minigrad.tensor(program.upstream))
     except Exception as error:
         crash = crash_at_a_node(error)
+    finally:
+        observe.remove(no_engine)
     runs = log.runs[:MOST_KEPT]
     received, odd = in_rows([gradient for _, gradient in runs])
     return Traversal(
@@ -164,15 +165,18 @@ def traverse(answer: Callable[..., Any], program: Program) -> Traversal:
     )
 
 
-@contextmanager
-def no_engine() -> Iterator[None]:
-    """The engine's own traversal is not to be had meanwhile."""
+class NoEngine:
+    """An observer: the engine's own traversal is not to be had meanwhile."""
 
-    def refuse(self: Any) -> None:
+    observes, keeps, comes_last = observe.FUNCTIONS, False, True
+
+    def backward_started(self, task: Any) -> None:
+        """Raises: EngineAskedError."""
         raise EngineAskedError
 
-    with mock.patch.object(GraphTask, "run", refuse):
-        yield
+    def node_picked(self, task: Any, node: Any, gradients: Any) -> None:
+        """The same for a traversal that did not begin at its beginning."""
+        raise EngineAskedError
 
 
 def crash_at_a_node(error: Exception) -> Crash:

@@ -1,0 +1,534 @@
+// Three pages: the instructor's board, the wall, and a learner's own buttons.
+// Text from others goes into the page as text alone, by textContent.
+
+const KINDS = { "/board": "board", "/projector": "projector" };
+const kind = KINDS[location.pathname] ?? "learner";
+const LETTERS = "abcdefgh";
+const SIGNS = { solved: "✓", wrong: "✗", crashed: "!" };
+const view = document.querySelector("#view");
+const status = document.querySelector("#status");
+document.body.className = kind;
+
+let hello = null;
+let seen = null;
+let socket = null;
+let joining = false;
+let wait = 500;
+
+// The secret leaves the address bar at once: a wall shows that, too.
+const given = location.hash.slice(1);
+if (given) history.replaceState(null, "", location.pathname);
+const place = `minigrad room ${kind}`;
+if (given && !/^\d{6}$/.test(given)) sessionStorage.setItem(place, given);
+let secret = sessionStorage.getItem(place);
+
+// el("p", { class: "big" }, "text", el(...)): an element, with text as text.
+function el(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "onclick") made.addEventListener("click", value);
+    else if (value === true) made.setAttribute(name, "");
+    else if (value !== false && value != null) made.setAttribute(name, value);
+  }
+  made.append(...children.flat(Infinity).filter((one) => one != null && one !== false));
+  return made;
+}
+
+function svg(...parts) {
+  const space = "http://www.w3.org/2000/svg";
+  const made = document.createElementNS(space, "svg");
+  made.setAttribute("viewBox", "0 0 100 10");
+  made.setAttribute("preserveAspectRatio", "none");
+  made.setAttribute("aria-hidden", "true");
+  let x = 0;
+  for (const [width, name] of parts) {
+    const bar = document.createElementNS(space, "rect");
+    const box = { x, y: 0, width, height: 10, class: name };
+    for (const [key, value] of Object.entries(box)) bar.setAttribute(key, value);
+    made.append(bar);
+    x += width;
+  }
+  return made;
+}
+
+const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+
+// Drawing anew keeps what has the focus: buttons are known by their data-key.
+function draw(...parts) {
+  const focused = document.activeElement?.dataset?.key;
+  view.replaceChildren(...parts.flat(Infinity).filter(Boolean));
+  if (focused) view.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+}
+
+function button(words, key, action, more = {}) {
+  const shortcut = more.shortcut;
+  const attributes = { "data-key": key, onclick: action, type: "button", ...more };
+  if (shortcut) attributes["aria-keyshortcuts"] = shortcut;
+  delete attributes.shortcut;
+  return el("button", attributes, words, shortcut ? el("kbd", {}, shortcut) : null);
+}
+
+// ---- the line to the room
+
+function connect() {
+  if (!secret) return draw(form());
+  const scheme = location.protocol === "https:" ? "wss" : "ws";
+  socket = new WebSocket(`${scheme}://${location.host}/live`);
+  socket.onopen = () => {
+    wait = 500;
+    status.textContent = "";
+    socket.send(JSON.stringify({ secret }));
+  };
+  socket.onmessage = ({ data }) => hear(JSON.parse(data));
+  socket.onclose = () => {
+    if (!secret) return;
+    status.textContent = "The room can't be reached. This page tries again by itself.";
+    setTimeout(connect, wait);
+    wait = Math.min(2 * wait, 5000);
+  };
+}
+
+function hear(news) {
+  if (news.gone) {
+    secret = null;
+    sessionStorage.removeItem(place);
+    const why = kind === "learner" ? "" : " Its address is in the terminal.";
+    status.textContent = `This page is no part of an open room any more.${why}`;
+    draw(kind === "learner" ? form() : null);
+    return;
+  }
+  if (news.hello) hello = news.hello;
+  if (news.summary !== undefined) save(news.summary);
+  if (news.seen) {
+    seen = news.seen;
+    redraw();
+  }
+}
+
+const send = (said) => socket?.readyState === 1 && socket.send(JSON.stringify(said));
+const order = (name, more = {}) => () => send({ do: name, ...more });
+const redraw = () => seen && { board, projector, learner }[kind]();
+
+function save(text) {
+  const link = el("a", {
+    href: URL.createObjectURL(new Blob([text], { type: "text/csv" })),
+    download: "room summary.csv",
+  });
+  link.click();
+}
+
+// ---- parts of the board and the wall
+
+const title = (id) => hello.words.exercises[id] ?? "";
+const poll = (id) => hello.words.polls[id] ?? ["", []];
+
+function joinPanel() {
+  const host = hello.where.replace(/^http:\/\//, "");
+  const near = /^127\.0\.0\.1:8765$/.test(host);
+  const line = near ? "" : `, "${host}"`;
+  return el(
+    "section",
+    { class: "join", "aria-label": "How to join" },
+    el("img", { src: hello.qr, alt: "QR code of the address, for a phone" }),
+    el(
+      "div",
+      {},
+      el("p", {}, "In a notebook: ", el("code", {}, `course.join("${hello.code}"${line})`)),
+      el("p", {}, "On a phone: ", el("code", {}, hello.where), " with the code ", el("b", {}, hello.code)),
+      el("p", { class: "soft" }, "Only ids are sent, never what you write: course.sent() shows them, course.leave() ends it."),
+    ),
+  );
+}
+
+function mistakes() {
+  const cards = seen.mistakes.map((each) => {
+    const [name, looks, question] = hello.words.mistakes[each.id];
+    return el(
+      "li",
+      { class: "card" },
+      el("p", {}, el("b", {}, `${each.learners} × ${name}`), el("span", { class: "soft" }, ` ${each.in.join(", ")}`)),
+      kind === "board" && !seen.vote && el("p", { class: "soft" }, looks),
+      el("p", { class: "ask" }, question),
+    );
+  });
+  return [
+    el("h2", {}, "Mistakes now, and what to ask"),
+    cards.length ? el("ol", {}, cards) : el("p", { class: "soft" }, "None at the moment."),
+  ];
+}
+
+function voteBars(vote) {
+  const [, choices] = poll(vote.id);
+  const rows = [...LETTERS.slice(0, vote.choices)].map((letter, place) => {
+    const tracks = vote.bars.map((bars, round) => {
+      const all = bars.reduce((sum, one) => sum + one, 0) || 1;
+      const said = `${bars[place]} of ${all}${vote.bars.length > 1 ? (round ? ", after" : ", before") : ""}`;
+      return el(
+        "div",
+        { class: round ? "track second" : "track", role: "img", "aria-label": said },
+        svg([(100 * bars[place]) / all, ""]),
+        el("span", {}, String(bars[place])),
+      );
+    });
+    return [
+      el("span", { class: "letter" }, letter),
+      el("div", {}, choices[place] && el("span", { class: "words" }, choices[place]), tracks),
+    ];
+  });
+  const both = vote.bars.length > 1;
+  return [
+    el("div", { class: "votes" }, rows),
+    both && el("p", { class: "soft" }, "Upper bar: before the discussion. Lower bar: after it."),
+  ];
+}
+
+function voteHead(vote) {
+  const [question] = poll(vote.id);
+  const round = vote.round > 1 ? "after the discussion: " : "";
+  const state = vote.open
+    ? `${round}${vote.answered} of ${seen.learners} have answered`
+    : count(vote.answered, "answer");
+  return [
+    el(kind === "projector" ? "h1" : "p", { class: kind === "projector" && "big" }, question || vote.id),
+    el("p", { class: "soft" }, state),
+  ];
+}
+
+// ---- the instructor's board
+
+let showing = { join: null, keys: false };
+
+function board() {
+  const showJoin = showing.join ?? !seen.rows.length;
+  draw(
+    header(),
+    showing.keys && keys(),
+    showJoin && joinPanel(),
+    el("div", {}, grid(), el("div", { class: "lists" }, queue(), stuck(), predictions())),
+    el("aside", {}, voteBox(), mistakes(), ending()),
+  );
+}
+
+function header() {
+  const names = [...new Set([...seen.lessons, seen.lesson])].filter(Boolean);
+  const options = names.map((name) =>
+    el("option", { value: name, selected: name === seen.chosen }, name === "gym" ? "gym" : `lesson ${name}`),
+  );
+  const where = seen.lesson ? ` (${seen.lesson})` : "";
+  const lesson = el(
+    "select",
+    { "data-key": "lesson", "aria-label": "Which lesson" },
+    el("option", { value: "", selected: !seen.chosen }, `where most are${where}`),
+    options,
+  );
+  lesson.addEventListener("change", () => send({ do: "lesson", lesson: lesson.value }));
+  const { fast, lost } = seen.pace;
+  return el(
+    "div",
+    { class: "bar" },
+    el("h1", { class: "big" }, `Room ${hello.code}`),
+    lesson,
+    el("span", {}, count(seen.learners, "learner")),
+    el("span", {}, `${seen.stuck} stuck`),
+    el("span", {}, count(seen.hands, "hand")),
+    el("span", {}, `too fast: ${fast}, lost: ${lost}`),
+    (fast || lost) > 0 && button("Heard", "heard", order("heard")),
+    el("span", { class: "grow" }),
+    button("How to join", "join", toggle("join"), { shortcut: "j" }),
+    button("Wall", "wall", openWall, { shortcut: "p" }),
+    button("Keys", "keys", toggle("keys"), { shortcut: "?" }),
+  );
+}
+
+const toggle = (what) => () => {
+  const now = what === "join" ? (showing.join ?? !seen.rows.length) : showing[what];
+  showing = { ...showing, [what]: !now };
+  redraw();
+};
+const openWall = () => window.open(hello.projector, "_blank", "noopener");
+
+function keys() {
+  const known = [
+    ["v", "ask a new question"],
+    ["c", "close the vote: the bars appear"],
+    ["a", "vote again, after the discussion"],
+    ["x", "take the vote off the wall"],
+    ["h", "the first in the queue was helped"],
+    ["← →", "another lesson"],
+    ["j", "how to join"],
+    ["p", "open the wall"],
+  ];
+  return el(
+    "ul",
+    { class: "bar card" },
+    known.map(([key, does]) => el("li", {}, el("kbd", {}, key), ` ${does}`)),
+  );
+}
+
+function grid() {
+  const names = seen.exercises.map((each) => each.id);
+  const many = seen.rows.length > 32;
+  const columns = many ? 3 : 2;
+  const high = Math.ceil(seen.rows.length / columns);
+  const rows = [];
+  seen.rows.forEach((row, place) => {
+    if (place % high === 0) rows.push(heading(names, place > 0));
+    rows.push(line(row, names));
+  });
+  const made = el("div", { class: many ? "grid many" : "grid", role: "table", "aria-label": "Learners and exercises" }, rows);
+  made.style.setProperty("--count", names.length);
+  return made;
+}
+
+function heading(names, again) {
+  const cells = names.map((name) =>
+    el("span", { class: "cell", role: "columnheader", title: title(name) }, name.replace(/^\d\d|^gym/, "")),
+  );
+  const made = el("div", { class: "row head", role: "row" }, el("span", { role: "columnheader" }, "learner"), cells);
+  if (again) made.style.breakBefore = "column";
+  return made;
+}
+
+function line(row, names) {
+  const cells = names.map((name) => {
+    const [state, attempts, mistake] = row.cells[name] ?? ["", 0, ""];
+    const looks = mistake ? `, ${hello.words.mistakes[mistake]?.[0] ?? ""}` : "";
+    const said = state ? `${name} ${title(name)}: ${state}, ${count(attempts, "check")}${looks}` : `${name}: not tried`;
+    const text = state ? SIGNS[state] + (state !== "solved" && attempts > 1 ? attempts : "") : "";
+    return el("span", { class: `cell ${state}`, role: "cell", title: said, "aria-label": said }, text);
+  });
+  const marks = [row.hand ? "▲ " : "", row.name, row.pace === "lost" ? " ?" : "", row.pace === "fast" ? " »" : ""];
+  return el(
+    "div",
+    { class: row.stuck ? "row stuck" : "row", role: "row" },
+    el("span", { class: "name", role: "rowheader", title: row.name }, marks.join("")),
+    cells,
+  );
+}
+
+function voteBox() {
+  const vote = seen.vote;
+  const sizes = [2, 3, 4, 5, 6].map((n) =>
+    el("option", { value: n, selected: n === asking }, `${n} choices`),
+  );
+  const size = el("select", { "data-key": "size", "aria-label": "How many choices" }, sizes);
+  size.addEventListener("change", () => (asking = Number(size.value)));
+  const start = el("div", { class: "bar" }, button("Ask a question", "ask", ask, { shortcut: "v" }), size);
+  if (!vote) return [el("h2", {}, "Vote"), start];
+  return [
+    el("h2", {}, `Vote on the wall: ${vote.id}`),
+    voteHead(vote),
+    vote.bars.length ? voteBars(vote) : null,
+    el(
+      "div",
+      { class: "bar" },
+      vote.open && button("Close", "close-vote", order("closed"), { shortcut: "c" }),
+      !vote.open && vote.round === 1 && button("Again, after discussion", "again", order("again"), { shortcut: "a" }),
+      button("Off the wall", "off", order("off"), { shortcut: "x" }),
+    ),
+  ];
+}
+
+let asking = 4;
+const ask = () => send({ do: "ask", choices: asking });
+
+function queue() {
+  const up = seen.rows.filter((row) => row.hand).sort((a, b) => a.hand - b.hand);
+  const rows = up.map((row, place) =>
+    el(
+      "li",
+      { class: "bar" },
+      el("span", { class: "who" }, `${place + 1}. ${row.name}`),
+      row.stuck && el("span", { class: "soft" }, row.stuck[0]),
+      button("Helped", `helped ${row.id}`, order("helped", { member: row.id }), place ? {} : { shortcut: "h" }),
+    ),
+  );
+  return list("Waiting for help ▲", rows);
+}
+
+function stuck() {
+  const rows = seen.rows.filter((row) => row.stuck).sort((a, b) => b.stuck[1] - a.stuck[1]);
+  const items = rows.map(({ name, stuck: [where, minutes, attempts] }) =>
+    el("li", {}, el("span", { class: "who" }, name), ` ${where}, ${minutes} min, ${count(attempts, "check")}`),
+  );
+  return list("Over 6 minutes on one exercise", items);
+}
+
+function predictions() {
+  const rows = seen.polls
+    .filter((each) => each.id.startsWith(`${seen.lesson}.`) && each.id !== seen.vote?.id)
+    .map((each) =>
+      el(
+        "li",
+        { class: "bar" },
+        el("span", { title: poll(each.id)[0] }, each.id),
+        el("span", { class: "soft" }, count(each.answered, "answer")),
+        button(each.open ? "On the wall" : "Bars again", `poll ${each.id}`, order("ask", { id: each.id })),
+      ),
+    );
+  return list("Predictions", rows);
+}
+
+const MOST = 6;
+function list(name, rows) {
+  if (!rows.length) return null;
+  const more = rows.length - MOST;
+  return el(
+    "section",
+    {},
+    el("h2", {}, name),
+    el("ol", {}, rows.slice(0, MOST)),
+    more > 0 && el("p", { class: "soft" }, `and ${more} more`),
+  );
+}
+
+let sure = false;
+function ending() {
+  const close = () => {
+    if (sure) send({ do: "close" });
+    sure = !sure;
+    redraw();
+  };
+  return [
+    el("h2", {}, "At the end"),
+    el(
+      "div",
+      { class: "bar" },
+      button("Save the counts", "summary", order("summary")),
+      button(sure ? "Delete everything and close?" : "Close the room", "close", close),
+    ),
+  ];
+}
+
+function shortcuts(event) {
+  const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+  if (!seen || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  const names = ["", ...seen.lessons];
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (step) {
+    const at = names.indexOf(seen.chosen) + step;
+    send({ do: "lesson", lesson: names[(at + names.length) % names.length] });
+    return;
+  }
+  const found = view.querySelector(`[aria-keyshortcuts="${CSS.escape(event.key)}"]`);
+  if (found) {
+    event.preventDefault();
+    found.click();
+  }
+}
+if (kind === "board") addEventListener("keydown", shortcuts);
+
+// ---- the wall
+
+function projector() {
+  const vote = seen.vote;
+  if (vote) {
+    const [, choices] = poll(vote.id);
+    const letters = [...LETTERS.slice(0, vote.choices)].map((letter, place) => [
+      el("span", { class: "letter" }, letter),
+      el("span", { class: "words" }, choices[place] ?? ""),
+    ]);
+    draw(voteHead(vote), vote.bars.length ? voteBars(vote) : el("div", { class: "votes" }, letters));
+    return;
+  }
+  if (!seen.lesson) return draw(joinPanel());
+  const rows = seen.exercises.map((each) => {
+    const part = (number) => (100 * number) / Math.max(seen.learners, 1);
+    const said = `${each.solved} solved, ${each.tried} at it`;
+    return [
+      el("span", {}, each.id),
+      el("span", { role: "img", "aria-label": said }, svg([part(each.solved), "is-solved"], [part(each.tried), "is-tried"])),
+      el("span", {}, `${each.solved} ✓`),
+    ];
+  });
+  draw(
+    el(
+      "div",
+      { class: "two" },
+      el(
+        "section",
+        {},
+        el("h1", { class: "big" }, `Lesson ${seen.lesson}`),
+        el("p", {}, `${count(seen.learners, "learner")}, ${seen.stuck} stuck`),
+        el("h2", {}, "Solved, and being worked on"),
+        el("div", { class: "progress" }, rows),
+        el("h2", {}, "Join with"),
+        el("p", { class: "big" }, el("code", {}, hello.code)),
+        el("p", {}, el("code", {}, hello.where.replace(/^http:\/\//, ""))),
+      ),
+      el("section", {}, mistakes()),
+    ),
+  );
+}
+
+// ---- a learner's own page
+
+function form() {
+  if (kind !== "learner") {
+    status.textContent = "Open this page by the address in the terminal.";
+    return null;
+  }
+  const code = el("input", { id: "code", inputmode: "numeric", autocomplete: "off", maxlength: 6, value: /^\d{6}$/.test(given) ? given : null });
+  const name = el("input", { id: "name", autocomplete: "off", maxlength: 24 });
+  const made = el(
+    "form",
+    {},
+    el("p", {}, el("label", { for: "code" }, "The code on the wall"), code),
+    el("p", {}, el("label", { for: "name" }, "A name that the instructor sees; empty: a made-up one"), name),
+    el("p", { class: "soft" }, "It stays on the instructor's laptop until the room closes."),
+    el("button", {}, "Join"),
+  );
+  made.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (joining) return;
+    joining = true;
+    try {
+      const reply = await fetch("/join", {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ code: code.value.trim(), name: name.value }),
+      });
+      const words = { 403: "That isn't the code of this room.", 429: "Too many wrong codes: wait a minute.", 503: "The room is full." };
+      if (!reply.ok) throw new Error(words[reply.status] ?? `The room answered ${reply.status}.`);
+      secret = (await reply.json()).token;
+      sessionStorage.setItem(place, secret);
+      status.textContent = "";
+      connect();
+    } catch (error) {
+      status.textContent = error.message;
+    } finally {
+      joining = false;
+    }
+  });
+  return made;
+}
+
+function learner() {
+  const say = (what, value) => () => send({ what, value });
+  const pace = (value, words) =>
+    button(words, value, say("pace", seen.pace === value ? "" : value), { "aria-pressed": String(seen.pace === value) });
+  const vote = seen.vote;
+  const choices = vote?.open
+    ? [...LETTERS.slice(0, vote.choices)].map((letter) =>
+        button(letter, `vote ${letter}`, say("vote", letter), { "aria-pressed": String(vote.mine === letter) }),
+      )
+    : [];
+  const closed = vote && !vote.open ? (vote.mine ? `Closed. You said ${vote.mine}.` : "Closed.") : "No question at the moment.";
+  const waiting = seen.before ? `${count(seen.before, "other")} before you` : "you're next";
+  draw(
+    el("h1", {}, "You're ", el("span", { class: "who" }, seen.name)),
+    el("p", { class: "soft" }, "Only the instructor sees that name."),
+    el("h2", {}, vote?.round > 1 ? "Vote again, after the discussion" : "Vote"),
+    choices.length ? el("div", { class: "bar" }, choices) : el("p", { class: "soft" }, closed),
+    el("h2", {}, "Help"),
+    el(
+      "div",
+      { class: "bar" },
+      button(seen.hand ? `Hand down (${waiting})` : "Raise a hand", "hand", say("hand", !seen.hand), { "aria-pressed": String(seen.hand) }),
+    ),
+    el("h2", {}, "Pace"),
+    el("div", { class: "bar" }, pace("fast", "Too fast"), pace("lost", "I'm lost")),
+  );
+}
+
+connect();

@@ -1,0 +1,608 @@
+"""The room's own web server, on the instructor's laptop: ``python -m minigrad room``.
+
+All that happens goes through ``Desk.note``: into a file first, then into the state. A
+server that was killed reads the file and goes on, with the same code and addresses.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import csv
+import hashlib
+import hmac
+import io
+import json
+import os
+import re
+import secrets
+import signal
+import socket
+import ssl
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import segno
+from tornado.httpserver import HTTPServer
+from tornado.web import Application, HTTPError, RequestHandler
+from tornado.websocket import WebSocketHandler
+
+from minigrad import _workspace, errors
+from minigrad.course.check import CRASHED, SOLVED, WRONG
+from minigrad.course.room import state
+from minigrad.course.room.sender import HOURS, PORT
+from minigrad.course.room.words import ROOT, words
+from minigrad.mistakes import TABLE
+
+PAGES = Path(__file__).parent / "pages"
+KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+NAMES = ("amber", "azure", "birch", "coral", "fern", "indigo", "ivory", "jade", "maple")
+BEASTS = ("badger", "crane", "falcon", "gecko", "heron", "lynx", "marten", "otter")
+MOST_LEARNERS = 300
+MOST_EVENTS = 500
+BODY = 100_000
+"""Bytes of the largest request that is read."""
+WRONG_CODES = 20
+"""How many wrong codes a minute one address has; all together, three times as many."""
+MINUTE = 60.0
+SOON = 0.1
+"""Seconds for which news is gathered before the pages hear it."""
+TICK = 5.0
+"""Seconds after which the board is drawn anew although nothing came: minutes pass."""
+FORWARD = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; "
+        "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+
+class Tries:
+    """Wrong codes of the last minute, by the address that they came from."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._wrong: deque[tuple[float, str]] = deque()
+
+    def too_many(self, address: str) -> bool:
+        """Whether this address, or all together, have to wait."""
+        while self._wrong and self._clock() - self._wrong[0][0] > MINUTE:
+            self._wrong.popleft()
+        own = len([one for _, one in self._wrong if one == address])
+        return own >= WRONG_CODES or len(self._wrong) >= 3 * WRONG_CODES
+
+    def wrong(self, address: str) -> None:
+        """Count one."""
+        self._wrong.append((self._clock(), address))
+
+
+class Desk:
+    """The room with its file, its secrets and the pages that look at it."""
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+        self.path, self.clock = path, clock
+        self.words = words()
+        self.tries = Tries()
+        self.pages: set[Live] = set()
+        self.closing = asyncio.Event()
+        self.summary: Path | None = None
+        self.where = ""
+        self.is_told = False
+        choices = {name: len(it[1]) for name, it in self.words["polls"].items()}
+        self.room = state.Room([*self.words["exercises"]], choices)
+        lines = whole_lines(path)
+        if not lines or clock() - json.loads(lines[0])["at"] > HOURS * 3600:
+            lines = [json.dumps(new_secrets(clock())).encode()]
+        replace(path, lines)
+        self.secrets, *heard = map(json.loads, lines)
+        self.keys: dict[str, str] = {}
+        for entry in heard:
+            self._hear(entry)
+
+    def note(self, *entries: dict[str, Any]) -> None:
+        """Keep what is new, then take it in, and tell the pages soon."""
+        now = self.clock()
+        fresh = [{"at": now, **one} for one in entries if not self.room.knows(one)]
+        if fresh:
+            # It need not be on the disk: a killed process loses nothing of it, and
+            # pages would wait for a slow one.
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write("".join([f"{json.dumps(one)}\n" for one in fresh]))
+            for one in fresh:
+                self._hear(one)
+            self.tell_soon()
+
+    def _hear(self, entry: dict[str, Any]) -> None:
+        self.room.hear(entry)
+        if entry["kind"] == state.JOINED:
+            self.keys[entry["key"]] = entry["member"]
+
+    def join(self, wanted: str) -> tuple[str, str]:
+        """The name and the token of somebody new."""
+        taken = [one.name for one in self.room.learners.values()]
+        name = state.pseudonym(wanted or made_up(), taken)
+        token, member = secrets.token_urlsafe(18), secrets.token_hex(4)
+        key = hashed(token)
+        self.note({"kind": state.JOINED, "member": member, "name": name, "key": key})
+        return name, token
+
+    def forget(self, member: str) -> None:
+        """Somebody leaves: the file goes on without a line of theirs."""
+        lines = whole_lines(self.path)
+        kept = [line for line in lines if json.loads(line).get("member") != member]
+        self.room.hear({"kind": state.LEFT, "member": member})
+        self.keys = {key: one for key, one in self.keys.items() if one != member}
+        replace(self.path, kept)
+        self.tell_soon()
+
+    def member(self, token: str) -> str:
+        """Who has this token; empty for nobody."""
+        return self.keys.get(hashed(token), "")
+
+    def tell_soon(self) -> None:
+        """Draw the pages anew, once for all that comes within a moment."""
+        if not self.is_told:
+            self.is_told = True
+            asyncio.get_running_loop().call_later(SOON, self.tell)
+
+    def tell(self) -> None:
+        """Draw the pages anew."""
+        self.is_told = False
+        now = self.clock()
+        seen = {"board": self.room.board(now), "projector": self.room.counts(now)}
+        for page in list(self.pages):
+            page.show(seen)
+
+    def close(self) -> None:
+        """Delete what the room kept; the summary alone may stay."""
+        if self.summary:
+            self.summary.write_text(self.summary_text(), encoding="utf-8")
+        self.path.unlink(missing_ok=True)
+        for page in list(self.pages):
+            page.send({"gone": True})
+        self.closing.set()
+
+    def summary_text(self) -> str:
+        """The counts as a table for a spreadsheet."""
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(self.room.summary())
+        return text.getvalue()
+
+    def hello(self) -> dict[str, Any]:
+        """What an instructor's page has to know once."""
+        code = self.secrets["code"]
+        link = segno.make(f"{self.where}/#{code}", error="m")
+        return {
+            "words": self.words,
+            "code": code,
+            "where": self.where,
+            "qr": link.svg_data_uri(scale=8, border=2, dark="#000", light="#fff"),
+            "projector": f"/projector#{self.secrets['projector']}",
+        }
+
+
+def new_secrets(now: float) -> dict[str, Any]:
+    """The first line of a room's file."""
+    return {
+        "at": now,
+        "code": f"{secrets.randbelow(900_000) + 100_000}",
+        "instructor": secrets.token_urlsafe(18),
+        "projector": secrets.token_urlsafe(18),
+    }
+
+
+def made_up() -> str:
+    """A pseudonym for those who give none."""
+    return f"{secrets.choice(NAMES)} {secrets.choice(BEASTS)}"
+
+
+def hashed(token: str) -> str:
+    """What the file keeps of a token: whoever reads it can't send with it."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def whole_lines(path: Path) -> Sequence[bytes]:
+    """The lines of a room's file but for one that a crash cut short."""
+    if not path.exists():
+        return []
+    found = []
+    for line in path.read_bytes().splitlines():
+        try:
+            json.loads(line)
+        except ValueError:
+            continue
+        found.append(line)
+    return found
+
+
+def replace(path: Path, lines: Sequence[bytes]) -> None:
+    """Exchange a file's lines in one step; it is readable for its owner alone."""
+    new = path.with_name(f"{path.name}.new")
+    new.unlink(missing_ok=True)
+    new.touch(mode=0o600)
+    new.write_bytes(b"".join([line + b"\n" for line in lines]))
+    new.replace(path)
+
+
+class Guarded:
+    """What every request has to pass: the names of this server, and its own pages."""
+
+    request: Any
+    settings: Any
+
+    @property
+    def desk(self) -> Desk:
+        desk: Desk = self.settings["desk"]
+        return desk
+
+    def is_ours(self) -> bool:
+        """Whether it was meant for this server, by a page of it or by no page.
+
+        The name of the host counts, too: another site can point its own name here.
+        """
+        host = urlsplit(f"//{self.request.host}").hostname
+        if host not in self.settings["hosts"]:
+            return False
+        origin = self.request.headers.get("Origin")
+        ours = f"{self.request.protocol}://{self.request.host}"
+        return origin is None or origin == ours
+
+
+class Handler(Guarded, RequestHandler):
+    """A request that was let in."""
+
+    def prepare(self) -> None:
+        if not self.is_ours():
+            raise HTTPError(403)
+
+    def set_default_headers(self) -> None:
+        for name, value in FORWARD.items():
+            self.set_header(name, value)
+        self.clear_header("Server")
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        self.finish({"error": status_code})
+
+    def body(self) -> dict[str, Any]:
+        """The body, an object of JSON: no form of another site can send one."""
+        kind = self.request.headers.get("Content-Type", "")
+        try:
+            found = json.loads(self.request.body)
+        except (ValueError, RecursionError):
+            found = None
+        if kind != "application/json" or not isinstance(found, dict):
+            raise HTTPError(400)
+        return found
+
+    def member(self) -> str:
+        """Who sends this; 410 for those that no room of ours knows."""
+        given = self.request.headers.get("Authorization", "")
+        found = self.desk.member(given.removeprefix("Bearer "))
+        if not found:
+            raise HTTPError(410)
+        return found
+
+
+class Page(Handler):
+    """One of three files, which hold nothing of the room."""
+
+    def get(self, name: str) -> None:
+        name = name if "." in name else "room.html"
+        self.set_header("Content-Type", f"{KINDS[name.split('.')[1]]}; charset=utf-8")
+        self.finish((PAGES / name).read_bytes())
+
+
+class Join(Handler):
+    """A code, and a token for it."""
+
+    def post(self) -> None:
+        desk, address = self.desk, self.request.remote_ip
+        if desk.tries.too_many(address):
+            raise HTTPError(429)
+        body = self.body()
+        code, name = str(body.get("code", "")), str(body.get("name", ""))
+        if not hmac.compare_digest(code.encode(), desk.secrets["code"].encode()):
+            desk.tries.wrong(address)
+            raise HTTPError(403)
+        if len(desk.room.learners) >= MOST_LEARNERS:
+            raise HTTPError(503)
+        name, token = desk.join(name)
+        self.finish({"name": name, "token": token})
+
+
+class Events(Handler):
+    """What a learner's machine tells."""
+
+    def post(self) -> None:
+        member, events = self.member(), self.body().get("events")
+        if not isinstance(events, list) or len(events) > MOST_EVENTS:
+            raise HTTPError(400)
+        now = self.desk.clock()
+        self.desk.note(*[told(member, one, now) for one in events])
+        self.finish({})
+
+
+def told(member: str, event: Any, now: float) -> dict[str, Any]:
+    """An event as the room keeps it: of known words alone.
+
+    Raises: HTTPError for anything else.
+    """
+    fields = {"line", "id", "state", "mistake", "minutes"}
+    if not isinstance(event, dict) or set(event) != fields:
+        raise HTTPError(400)
+    line, minutes, mistake = event["line"], event["minutes"], event["mistake"]
+    states = (SOLVED, WRONG, CRASHED, *state.LETTERS)
+    name = event["id"]
+    right = (
+        isinstance(name, str)
+        and re.fullmatch(r"[\w.]{1,40}", name, re.ASCII)
+        and event["state"] in states
+        and isinstance(mistake, str)
+        and all([type(one) is int and 0 <= one < 2**40 for one in (line, minutes)])
+    )
+    if not right:
+        raise HTTPError(400)
+    return {
+        "kind": state.TOLD,
+        "member": member,
+        "line": line,
+        "id": name,
+        "state": event["state"],
+        # A learner's course may be newer than this one.
+        "mistake": mistake if mistake in TABLE else "",
+        "at": now - 60 * min(minutes, 60 * HOURS),
+    }
+
+
+class Leave(Handler):
+    """A learner goes, and takes along what was kept."""
+
+    def post(self) -> None:
+        self.desk.forget(self.member())
+        self.finish({})
+
+
+class Live(Guarded, WebSocketHandler):
+    """A page that is open; its first message says by a secret what it may see."""
+
+    role = ""
+    seen: object = None
+
+    def check_origin(self, origin: str) -> bool:
+        return self.is_ours()
+
+    def prepare(self) -> None:
+        if not self.is_ours():
+            raise HTTPError(403)
+
+    def on_message(self, message: str | bytes) -> None:
+        try:
+            said = json.loads(message)
+        except (ValueError, RecursionError):
+            said = None
+        if not isinstance(said, dict):
+            self.close(1008)
+        elif not self.role:
+            self.enter(str(said.get("secret", "")))
+        elif self.role == "board":
+            self.command(said)
+        elif self.role != "projector":
+            self.say(said)
+
+    def enter(self, secret: str) -> None:
+        """Find out who this is; a stranger is sent away."""
+        desk = self.desk
+        for role, name in (("board", "instructor"), ("projector", "projector")):
+            if hmac.compare_digest(secret.encode(), desk.secrets[name].encode()):
+                self.role = role
+        self.role = self.role or desk.member(secret)
+        if not self.role:
+            self.send({"gone": True})
+            self.close(1008)
+            return
+        desk.pages.add(self)
+        hello = {"hello": desk.hello()} if self.role in ("board", "projector") else {}
+        if self.role == "projector":
+            hello["hello"].pop("projector")
+        self.send(hello | {"role": self.role if hello else "learner"})
+        desk.tell_soon()
+
+    def say(self, said: dict[str, Any]) -> None:
+        """A learner pressed a button."""
+        what, value = said.get("what"), said.get("value")
+        right = {
+            "hand": isinstance(value, bool),
+            "pace": value in ("", "fast", "lost"),
+            "vote": isinstance(value, str) and self.desk.room.is_asked(value),
+        }
+        if what in right and right[what] and self.role in self.desk.room.learners:
+            entry = {"kind": state.SAID, "member": self.role}
+            self.desk.note(entry | {"what": what, "value": value})
+
+    def command(self, said: dict[str, Any]) -> None:
+        """The instructor pressed a button."""
+        desk, kind = self.desk, said.get("do")
+        if kind == "ask":
+            polls = desk.room.polls
+            number = len([name for name in polls if name.startswith("vote ")]) + 1
+            name = str(said.get("id") or f"vote {number}")[:40]
+            known = desk.room.choices.get(name, int(said.get("choices") or 4))
+            choices = min(max(known, 2), len(state.LETTERS))
+            desk.note({"kind": state.ASKED, "id": name, "choices": choices})
+        elif kind in (state.CLOSED, state.AGAIN, state.OFF, state.HEARD):
+            desk.note({"kind": kind})
+        elif kind == state.HELPED:
+            desk.note({"kind": kind, "member": str(said.get("member"))})
+        elif kind == state.LESSON:
+            desk.note({"kind": kind, "lesson": str(said.get("lesson"))[:3]})
+        elif kind == "summary":
+            self.send({"summary": desk.summary_text()})
+        elif kind == "close":
+            desk.close()
+
+    def show(self, seen: dict[str, Any]) -> None:
+        """Send what this page may see, if it is another than before."""
+        room = self.desk.room
+        if self.role in seen:
+            news = {"seen": seen[self.role]}
+        elif self.role in room.learners:
+            news = {"seen": room.seen_by(self.role)}
+        else:
+            news = {"gone": True}
+        if news != self.seen:
+            self.seen = news
+            self.send(news)
+
+    def send(self, news: object) -> None:
+        """Send, unless the page has just gone."""
+        if self.ws_connection is not None and not self.ws_connection.is_closing():
+            self.write_message(json.dumps(news))
+
+    def on_close(self) -> None:
+        self.desk.pages.discard(self)
+
+
+def application(desk: Desk, hosts: Sequence[str]) -> Application:
+    """The server's addresses."""
+    return Application(
+        [
+            (r"/((?:board|projector)?|room\.(?:js|css))", Page),
+            (r"/join", Join),
+            (r"/events", Events),
+            (r"/leave", Leave),
+            (r"/live", Live),
+        ],
+        desk=desk,
+        hosts=frozenset(hosts),
+        log_function=lambda handler: None,
+        websocket_max_message_size=10_000,
+        websocket_ping_interval=20,
+    )
+
+
+def address_in_lan() -> str:
+    """This computer's address on its network; connecting a UDP socket sends nothing."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+            return str(probe.getsockname()[0])
+        except OSError:
+            return LOOPBACK[0]
+
+
+def main(argv: Sequence[str]) -> int:
+    """``python -m minigrad room``: serve the board until Ctrl-C closes the room."""
+    chosen = parser().parse_args(list(argv))
+    try:
+        asyncio.run(serve(chosen))
+    except (errors.ArgumentValueError, OSError, ssl.SSLError) as error:
+        sys.stderr.write(f"minigrad room: {error}\n")
+        return 2
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    found = argparse.ArgumentParser(
+        prog="python -m minigrad room",
+        description="Show a class on one board: who has solved what, which mistakes "
+        "are made now, votes. Learners join with course.join(code).",
+        epilog="Ctrl-C closes the room and deletes what it kept. If the computer "
+        "stops instead, the same command goes on where it was.",
+    )
+    found.add_argument(
+        "--lan",
+        action="store_true",
+        help="let the network in; else only this computer is served",
+    )
+    found.add_argument("--port", type=int, default=PORT, help=f"default: {PORT}")
+    found.add_argument(
+        "--certificate",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="serve https: a certificate, and its key where it's another file",
+    )
+    found.add_argument(
+        "--address",
+        help="the name under which learners reach this computer; default: its own",
+    )
+    found.add_argument(
+        "--summary", type=Path, help="where the counts go, without names, at the end"
+    )
+    return found
+
+
+async def serve(chosen: argparse.Namespace) -> None:
+    """Serve until the room closes."""
+    folder = _workspace.folder(ROOT, os.environ)
+    folder.mkdir(parents=True, exist_ok=True)
+    protocol = None
+    if chosen.certificate:
+        protocol = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        protocol.load_cert_chain(*chosen.certificate[:2])
+    own = chosen.address or (address_in_lan() if chosen.lan else LOOPBACK[0])
+    scheme = "https" if protocol else "http"
+    listening = bind(chosen.port, "" if chosen.lan else LOOPBACK[0])
+    desk = Desk(folder / f"open_room_{chosen.port}.jsonl")
+    desk.summary, desk.where = chosen.summary, f"{scheme}://{own}:{chosen.port}"
+    app = application(desk, (*LOOPBACK, own.lower()))
+    server = HTTPServer(app, ssl_options=protocol, max_body_size=BODY)
+    server.add_socket(listening)
+    # A name on a certificate is not 127.0.0.1; without one nothing leaves the laptop.
+    near = desk.where if protocol else f"{scheme}://{LOOPBACK[0]}:{chosen.port}"
+    print(
+        f"The room {desk.secrets['code']} is open at {desk.where}\n"
+        f"Your board, with names: {near}/board#{desk.secrets['instructor']}\n"
+        f"For the wall:           {near}/projector#{desk.secrets['projector']}\n"
+        "Ctrl-C closes the room and deletes what it kept.",
+        flush=True,
+    )
+    loop = asyncio.get_running_loop()
+    if os.name != "nt":
+        loop.add_signal_handler(signal.SIGINT, desk.close)
+    ticking = asyncio.create_task(tick(desk))
+    try:
+        await desk.closing.wait()
+    except asyncio.CancelledError:  # Ctrl-C on Windows
+        desk.close()
+    ticking.cancel()
+    server.stop()
+    await asyncio.sleep(SOON)
+    await server.close_all_connections()
+    kept = f"; the counts are in {desk.summary}" if desk.summary else ""
+    print(f"The room is closed, and what it kept is deleted{kept}.")
+
+
+def bind(port: int, address: str) -> socket.socket:
+    """The socket to listen on.
+
+    Raises: ArgumentValueError if another program has the port.
+    """
+    try:
+        listening = socket.create_server((address, port), backlog=128)
+    except OSError as error:
+        raise errors.ArgumentValueError.at(
+            f"--port {port}",
+            f"it can't be opened ({error.strerror})",
+            "close the other room, or name another port, such as --port 8766",
+        ) from None
+    listening.setblocking(False)
+    return listening
+
+
+async def tick(desk: Desk) -> None:
+    """Draw the pages now and then: minutes pass without a message, too."""
+    while True:
+        await asyncio.sleep(TICK)
+        desk.tell()

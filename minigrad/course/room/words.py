@@ -1,0 +1,50 @@
+"""The words that stand behind ids on the board: titles, mistakes, questions."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from minigrad.course.author import build
+from minigrad.course.exercises import catalogue
+from minigrad.mistakes import TABLE
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@cache
+def words(root: Path = ROOT) -> dict[str, Any]:
+    """Everything that the pages name; predictions as the built lessons ask them.
+
+    Without lessons, outside a clone, predictions have letters alone.
+    """
+    exercises, polls = {}, {}
+    for name in [*catalogue.names(), *catalogue.gym_names()]:
+        exercise = catalogue.load(name)
+        exercises[name] = exercise.title
+        if exercise.kind == "P":
+            for each in exercise.questions:
+                if each.choices:
+                    polls[f"{name}.{each.id}"] = [each.text, [*each.choices]]
+    for lesson in sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb")):
+        for cell in json.loads(lesson.read_text("utf8"))["cells"]:
+            if cell["cell_type"] == "code":
+                polls |= predictions("".join(cell["source"]))
+    mistakes = {
+        id: [entry.name, entry.looks_like, entry.hint] for id, entry in TABLE.items()
+    }
+    return {"exercises": exercises, "polls": polls, "mistakes": mistakes}
+
+
+def predictions(source: str) -> Iterator[tuple[str, list[Any]]]:
+    """The label, question and choices of each ``course.predict`` in a cell."""
+    if "course.predict(" not in source:
+        return
+    for node in ast.walk(ast.parse(build.unfolded(source))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "course.predict":
+            label, question, choices = map(ast.literal_eval, node.args[:3])
+            yield label, [question, list(choices)]

@@ -1,0 +1,346 @@
+"""Who gets into a room, who sees what, and what is left of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import csv
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tornado.httpclient import HTTPClientError, HTTPRequest
+from tornado.websocket import websocket_connect
+
+from minigrad import errors
+from minigrad.course.room import server, state, words
+from minigrad.mistakes import TABLE
+from tests.course.room.rooms import Json, Running, ask, joined, open_room, told
+
+EVENT = {"line": 0, "id": "05.2", "state": "wrong", "mistake": "C06", "minutes": 0}
+
+
+@pytest.fixture(scope="module")
+def open_all_along(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with open_room(tmp_path_factory.mktemp("room") / "room.jsonl") as running:
+        yield running
+
+
+@pytest.fixture
+def room(open_all_along: Running) -> Running:
+    """The module's room, without what an earlier test left."""
+    desk = open_all_along.desk
+    desk.tries = server.Tries()
+    for member in list(desk.room.learners):
+        open_all_along.calls(lambda member=member: desk.forget(member))
+    return open_all_along
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def learner(room: Running, name: str = "Ada") -> dict[str, str]:
+    return bearer(room.join(name)[1]["token"])
+
+
+def talk(room: Running, secret: str, *said: Json, **options: Any) -> list[Json]:
+    """What a page hears that enters with ``secret`` and then says something."""
+
+    async def page() -> list[Json]:
+        url = f"{room.url.replace('http', 'ws')}/live"
+        heard: list[Json] = []
+        line = await websocket_connect(HTTPRequest(url, **options))
+        for each in ({"secret": secret}, *said):
+            await line.write_message(json.dumps(each))
+        while (news := await line.read_message()) is not None:
+            heard.append(json.loads(news))
+            if "seen" in heard[-1] or "summary" in heard[-1]:
+                break
+        line.close()
+        return heard
+
+    return asyncio.run(asyncio.wait_for(page(), 10))
+
+
+def test_code_lets_in_and_a_wrong_one_does_not(room: Running) -> None:
+    assert ask(f"{room.url}/join", {"code": "12345", "name": ""}) == (
+        403,
+        {"error": 403},
+    )
+    came, answer = room.join("Ada")
+    assert (came, answer["name"]) == (200, "Ada")
+    assert set(answer) == {"name", "token"}
+
+
+def test_codes_cannot_be_tried_out(room: Running) -> None:
+    guesses = [room.ask("join", {"code": f"{n:06}"})[0] for n in range(21)]
+    assert guesses == [403] * server.WRONG_CODES + [429]
+    assert room.join("late")[0] == 429  # for the right one, too
+    room.desk.tries._clock = lambda: time.monotonic() + 61
+    assert room.join("later")[0] == 200
+
+
+def test_wrong_codes_of_many_addresses_count_together() -> None:
+    tries = server.Tries(lambda: 0.0)
+    for number in range(3 * server.WRONG_CODES):
+        assert not tries.too_many("10.0.0.99")
+        tries.wrong(f"10.0.0.{number}")
+    assert tries.too_many("10.0.0.99")
+
+
+@pytest.mark.parametrize("path", ["join", "events", "leave", "", "board", "room.js"])
+def test_other_sites_and_other_names_are_refused(room: Running, path: str) -> None:
+    body = {"code": room.code} if path in ("join", "events", "leave") else None
+    assert room.ask(path, body, Origin="http://evil.example")[0] == 403
+    assert room.ask(path, body, Origin="null")[0] == 403
+    assert room.ask(path, body, Host="evil.example")[0] == 403
+    assert room.ask("join", {"code": room.code}, Origin=room.url)[0] == 200
+
+
+def test_form_of_another_page_cannot_join(room: Running) -> None:
+    text = json.dumps({"code": room.code}).encode()
+    assert room.ask("join", text, Content_Type="text/plain")[0] == 400
+    assert room.ask("join", text)[0] == 200
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null"])
+def test_live_page_of_another_site_is_refused(room: Running, origin: str) -> None:
+    secret = room.desk.secrets["instructor"]
+    with pytest.raises(HTTPClientError, match="403"):
+        talk(room, secret, headers={"Origin": origin})
+    assert talk(room, secret, headers={"Origin": room.url})[0]["role"] == "board"
+
+
+def test_no_answer_is_for_other_sites_and_pages_run_only_their_own_script(
+    room: Running,
+) -> None:
+    with urllib.request.urlopen(f"{room.url}/board", timeout=10) as reply:
+        headers = {name.lower(): text for name, text in reply.headers.items()}
+        page = reply.read().decode()
+    assert not [name for name in headers if name.startswith("access-control")]
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'; script-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert room.code not in page
+
+
+def test_secrets_open_their_own_view_and_no_other(room: Running) -> None:
+    token = room.join("Quendolin")[1]["token"]
+    secrets = room.desk.secrets
+    assert talk(room, "guess") == [{"gone": True}]
+    assert talk(room, "") == [{"gone": True}]
+    assert talk(room, room.code) == [{"gone": True}]
+    board = talk(room, secrets["instructor"])
+    assert [row["name"] for row in board[-1]["seen"]["rows"]] == ["Quendolin"]
+    wall, own = talk(room, secrets["projector"]), talk(room, token)
+    assert "Quendolin" not in json.dumps(wall)
+    assert secrets["instructor"] not in json.dumps([wall, own, board])
+    assert secrets["projector"] not in json.dumps([wall, own])
+    assert own[-1]["seen"]["name"] == "Quendolin"
+
+
+def test_learner_and_wall_command_nothing(room: Running) -> None:
+    token = room.join("Ada")[1]["token"]
+    for secret in (token, room.desk.secrets["projector"]):
+        for order in ({"do": "ask", "choices": 4}, {"do": "close"}):
+            talk(room, secret, order)
+    assert room.desk.room.on_wall == ""
+    assert room.desk.path.exists()
+    talk(room, room.desk.secrets["instructor"], {"do": "ask", "choices": 3})
+    assert room.desk.room.on_wall.startswith("vote ")
+    room.note({"kind": state.OFF})
+
+
+def test_learners_see_nothing_of_each_other(room: Running) -> None:
+    token = room.join("Ada")[1]["token"]
+    others = learner(room, "Bob")
+    assert room.ask("events", {"events": [EVENT]}, **others)[0] == 200
+    assert "Bob" not in json.dumps(talk(room, token))
+    assert room.ask("events", None, **others)[0] == 405
+    answers = [room.ask("events", {"events": [EVENT]}, **others)[1], room.join("C")[1]]
+    assert "Ada" not in json.dumps(answers)
+
+
+HOSTILE = [
+    {"id": "<img src=x onerror=alert(1)>"},
+    {"id": "a" * 41},
+    {"id": 5},
+    {"state": "my own words"},
+    {"state": ["wrong"]},
+    {"mistake": 7},
+    {"line": -1},
+    {"line": True},
+    {"line": "0"},
+    {"minutes": 1e9},
+    {"minutes": 2**80},
+    {"code": "def f(): pass"},
+]
+
+
+@pytest.mark.parametrize("change", HOSTILE, ids=str)
+def test_event_of_other_than_known_words_is_refused(
+    room: Running, change: Json
+) -> None:
+    token = learner(room)
+    assert room.ask("events", {"events": [EVENT | change]}, **token)[0] == 400
+    assert room.ask("events", {"events": [EVENT]}, **token)[0] == 200
+
+
+@pytest.mark.parametrize(
+    "body", [b"[]", b"", b"{", b"\xff", b"[" * 50_000, b'{"events": 3}']
+)
+def test_unreadable_body_is_refused(room: Running, body: bytes) -> None:
+    assert room.ask("events", body, **learner(room))[0] == 400
+
+
+def test_large_body_and_many_events_are_refused(room: Running) -> None:
+    token = learner(room)
+    many = [EVENT | {"line": number} for number in range(server.MOST_EVENTS + 1)]
+    assert room.ask("events", {"events": many}, **token)[0] == 400
+    before = len(room.desk.room.learners)
+    # The line is cut: whether its end is an answer or an error is a race.
+    with contextlib.suppress(OSError):
+        large = {"code": room.code, "name": "n" * server.BODY}
+        assert room.ask("join", large)[0] == 400
+    assert len(room.desk.room.learners) == before
+    assert room.join("n" * 1000)[1]["name"] == "n" * state.LONGEST_NAME
+
+
+def test_stranger_sends_nothing(room: Running) -> None:
+    assert room.ask("events", {"events": [EVENT]}, **bearer("guess"))[0] == 410
+    assert room.ask("events", {"events": [EVENT]})[0] == 410
+    assert room.ask("leave", {}, **bearer("guess"))[0] == 410
+
+
+def test_mistake_of_a_newer_course_is_a_mistake_without_a_name(room: Running) -> None:
+    body = {"events": [EVENT | {"mistake": "Z99"}]}
+    assert room.ask("events", body, **learner(room))[0] == 200
+    (one,) = room.desk.room.learners.values()
+    assert one.cells["05.2"].mistake == ""
+
+
+def test_file_is_its_owners_and_holds_no_token(tmp_path: Path) -> None:
+    file = tmp_path / "room.jsonl"
+    with open_room(file) as room:
+        token = room.join("Ada")[1]["token"]
+        room.join("Bob")
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert b"Ada" in file.read_bytes()
+        assert token.encode() not in file.read_bytes()
+        room.ask("leave", {}, **bearer(token))
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert b"Ada" not in file.read_bytes()
+    with open_room(file) as room:
+        names = [one.name for one in room.desk.room.learners.values()]
+        assert names == ["Bob"]
+
+
+def test_line_cut_short_by_a_crash_costs_that_line_only(tmp_path: Path) -> None:
+    file = tmp_path / "room.jsonl"
+    with open_room(file) as room:
+        room.note(joined("a"), told("a", 0, "05.2", "wrong"))
+        code = room.code
+    with file.open("ab") as lines:
+        lines.write(b'{"kind": "told", "memb')
+    with open_room(file) as room:
+        assert room.code == code
+        room.note(told("a", 1, "05.2", "wrong"))
+    with open_room(file) as room:
+        assert room.desk.room.learners["a"].cells["05.2"].attempts == 2
+
+
+def test_room_of_yesterday_is_deleted_and_a_new_one_opened(tmp_path: Path) -> None:
+    file = tmp_path / "room.jsonl"
+    with open_room(file) as room:
+        code = room.code
+        room.note(joined("a", "Ada"))
+    with open_room(file, clock=lambda: time.time() + 11 * 3600) as room:
+        assert room.code == code
+    with open_room(file, clock=lambda: time.time() + 13 * 3600) as room:
+        assert room.code != code
+    assert b"Ada" not in file.read_bytes()
+
+
+def test_closing_deletes_all_and_keeps_the_counts_if_asked(tmp_path: Path) -> None:
+    file, counts = tmp_path / "room.jsonl", tmp_path / "counts.csv"
+    with open_room(file) as room:
+        room.desk.summary = counts
+        room.note(joined("a", "Ada"), told("a", 0, "05.2", "wrong", mistake="C06"))
+        room.note(told("a", 1, "05.join", "b"))
+        page = talk(room, room.desk.secrets["instructor"], {"do": "summary"})
+        room.calls(room.desk.close)
+    assert [*tmp_path.iterdir()] == [counts]
+    assert {"summary": counts.read_text()} in page
+    assert [*csv.reader(counts.read_text().splitlines())] == [
+        ["what", "id", "detail", "learners"],
+        ["room", "", "joined", "1"],
+        ["exercise", "05.2", "wrong", "1"],
+        ["last mistake", "05.2", "C06", "1"],
+        ["vote, round 1", "05.join", "b", "1"],
+    ]
+
+
+def test_words_name_every_mistake_and_the_predictions_of_lessons() -> None:
+    known = words.words()
+    assert known["mistakes"].keys() == TABLE.keys()
+    question, choices = known["polls"]["05.join"]
+    assert question.startswith("c sends the gradient 2")
+    assert choices[:2] == ["with 2, and later with 3", "with 5"]
+    assert known["polls"]["05.1.b"][1][1] == "10"
+    assert known["exercises"]["05.5"]
+
+
+def test_command_serves_this_computer_alone_and_survives_a_kill(
+    tmp_path: Path,
+) -> None:
+    """The real process: bound to loopback, killed, started again, closed."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "minigrad", "room", "--port", str(port)]
+    environment = os.environ | {"MINIGRAD_HOME": str(tmp_path)}
+
+    def start() -> tuple[subprocess.Popen[str], str]:
+        process = subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout
+        return process, process.stdout.readline().split()[2]
+
+    first, code = start()
+    url = f"http://127.0.0.1:{port}"
+    token = ask(f"{url}/join", {"code": code, "name": "Ada"})[1]["token"]
+    assert ask(f"{url}/events", {"events": [EVENT]}, **bearer(token))[0] == 200
+    own = server.address_in_lan()
+    if own != "127.0.0.1":
+        with pytest.raises(OSError, match="refused"):
+            socket.create_connection((own, port), timeout=5)
+    first.kill()
+    first.communicate()
+    again, code_again = start()
+    assert code_again == code
+    assert ask(f"{url}/events", {"events": [EVENT]}, **bearer(token))[0] == 200
+    (file,) = tmp_path.glob("open_room_*.jsonl")
+    assert file.read_text().count('"told"') == 1
+    again.send_signal(signal.SIGINT)
+    said, _ = again.communicate(timeout=10)
+    assert "closed" in said
+    assert again.returncode == 0
+    assert not [*tmp_path.iterdir()]
+
+
+def test_taken_port_is_said(room: Running) -> None:
+    port = int(room.url.rpartition(":")[2])
+    with pytest.raises(errors.ArgumentValueError, match=r"--port 8766"):
+        server.bind(port, "127.0.0.1")
