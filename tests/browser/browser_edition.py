@@ -1,18 +1,26 @@
-"""The browser edition for the tests: built once, served from loopback alone."""
+"""The browser edition: served from loopback alone, and a notebook that is open in it.
+
+``python -m tests.browser.browser_edition SITE`` runs all lessons, and all exercises as
+they are shipped, of a site that ``python -m minigrad site SITE`` has built.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import http.server
+import os
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page, Route, sync_playwright
 
-from tests.browser.laboratory import Notebook
+from minigrad import _bootstrap
+from tests.browser.laboratory import FLAGS, ROOT, Notebook
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -80,3 +88,34 @@ def said_by(book: Notebook, index: int, source: str) -> str:
     book.run(index)
     outputs = book.cells()[index]["outputs"]
     return "".join([str(one.get("data", one.get("text"))) for one in outputs])
+
+
+def main() -> int:
+    """Run each notebook from top to bottom; 1 if any does what it should not."""
+    (out,) = sys.argv[1:]
+    places = [*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("exercises/*/*.ipynb")]
+    wrong = 0
+    with served(Path(out)) as base, sync_playwright() as playwright:
+        chromium = _bootstrap.find_browser(os.environ)
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        for path in sorted(places):
+            page = browser.new_context().new_page()
+            page.set_default_timeout(120_000)
+            asked = refuse_others(page, base)
+            name = path.relative_to(ROOT).as_posix()
+            begin = time.monotonic()
+            book = InBrowser(page, base, name)
+            ready = time.monotonic()
+            book.run_all()
+            found = [*faults(book), *[f"asks for {url}" for url in asked]]
+            ran = time.monotonic() - ready
+            print(f"{name}: ready {ready - begin:.1f} s, ran {ran:.1f} s", flush=True)
+            for one in found:
+                print(f"  {one}", flush=True)
+            wrong += bool(found)
+            page.context.close()
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

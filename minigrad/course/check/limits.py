@@ -61,10 +61,11 @@ class Deadline:
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
         """Keep the clock; afterwards every signal and timer is as it was before."""
+        way: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
         if _HAS_ALARM and threading.current_thread() is threading.main_thread():
             way = self._by_alarm()
-        else:
-            way = self._by_tracing() if free_tools() else contextlib.nullcontext()
+        elif free_tools():
+            way = self._by_tracing()
         with way:
             yield
 

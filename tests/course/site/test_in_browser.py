@@ -1,7 +1,7 @@
 """The browser edition in Chromium, from the static folder alone.
 
 Pyodide's wheels come from the folder that MINIGRAD_PYODIDE names. All lessons and
-exercises: ``python -m tests.browser.browser_edition``.
+exercises: ``python -m tests.browser.browser_edition SITE``.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from tests.browser.browser_edition import (
     served,
 )
 from tests.browser.conftest import ALL_OPEN
+from tests.browser.figures import LIVE
 from tests.browser.laboratory import EXERCISE, go
 from tests.browser.seen import on_screen
 from tests.browser.test_exercise_in_lab import (
@@ -44,6 +45,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 NEVER_ENDS = RIGHT.replace("return x * y", "while True: pass")
+
 
 @pytest.fixture(scope="module")
 def base(page: Page, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
@@ -90,15 +92,16 @@ def test_exercise_fails_then_passes_and_the_browser_keeps_it(
 ) -> None:
     book = InBrowser(page, base, EXERCISE)
     book.run(1)
+    book.run(of_mul(book, "exercise"))
     assert verdict(book)["state"] == "not tried"
     answer_with(book, FORGETS_UPSTREAM)
-    assert "upstream" in verdict(book)["mistakes"]
+    assert verdict(book)["mistakes"] == "C01"
     answer_with(book, NEVER_ENDS)
     assert "still running" in verdict(book)["text"]
     answer_with(book, RIGHT)
     assert verdict(book)["state"] == "solved"
     book.do("docmanager:save")
-    book.reload()
+    book = InBrowser(page, base, EXERCISE)
     answer = of_mul(book, "exercise")
     assert book.cells()[answer]["source"] == RIGHT
     states = said_by(book, answer, JOURNAL)
@@ -108,15 +111,6 @@ def test_exercise_fails_then_passes_and_the_browser_keeps_it(
 JOURNAL = """\
 from minigrad import course
 [entry["state"] for entry in course.notebook.journal.entries(kind="checked")]"""
-
-
-LIVE = """\
-import minigrad as mg
-
-def power(x, n):
-    (x**n).backward()
-
-mg.live(power, x=(0.0, 5.0), n=3)"""
 
 
 def test_sliders_of_a_live_player_record_again(page: Page, base: str) -> None:
