@@ -1,8 +1,8 @@
 """The browser edition: a static folder in which the course runs without a server.
 
-JupyterLite is JupyterLab as a page; its Python is Pyodide. Given a folder with Pyodide's
-wheels, the page asks no other host for anything. Without one it takes them from Pyodide's
-CDN. Either way the browser compares each with the hash in the lock.
+JupyterLite is JupyterLab as a page; its Python is Pyodide. Given a folder with
+Pyodide's wheels, the page asks no other host for anything. Without one it takes them
+from Pyodide's CDN. Either way the browser compares each with the hash in the lock.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,7 @@ FRONT_PAGE = f"""\
 <meta charset="utf-8">
 <title>minigrad</title>
 <meta http-equiv="refresh" content="0; url=lab/index.html?path={FIRST_LESSON}">
+SETTINGS
 <a href="lab/index.html?path={FIRST_LESSON}">The course</a>
 </html>
 """
@@ -95,7 +97,7 @@ def write_site(out: Path, wheels: Path | None = None) -> None:
         write_settings(source)
         run_jupyterlite(source, built)
         let_cells_raise(built)
-        (built / "index.html").write_text(FRONT_PAGE, "utf8")
+        open_first_lesson(built / "index.html")
         if out.exists():
             out.rmdir()
         built.rename(out)
@@ -104,9 +106,13 @@ def write_site(out: Path, wheels: Path | None = None) -> None:
 def see_that_it_can_be_built(out: Path, wheels: Path | None) -> None:
     """Refuse before anything is written. Raises: SiteError."""
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise SiteError.at("site", f"{out} isn't empty", "name a new or an empty folder")
+        raise SiteError.at(
+            "site", f"{out} isn't empty", "name a new or an empty folder"
+        )
     if wheels is not None and not wheels.is_dir():
-        fix = f"name the folder with Pyodide's wheels, or leave out --pyodide and {FOLDER}"
+        fix = (
+            f"name a folder with Pyodide's wheels, or leave --pyodide and {FOLDER} out"
+        )
         raise SiteError.at("site", f"there is no folder {wheels}", fix)
     for module in ("jupyterlite_core", "jupyterlite_pyodide_kernel"):
         if importlib.util.find_spec(module) is None:
@@ -169,6 +175,22 @@ def run_jupyterlite(source: Path, built: Path) -> None:
         )
 
 
+def open_first_lesson(page: Path) -> None:
+    """Let the site's first page lead to lesson 00.
+
+    All others read their settings from it, too, so its script stays.
+    Raises: SiteError if it has none.
+    """
+    script = re.search(
+        r'<script id="jupyter-config-data".*?</script>',
+        page.read_text("utf8"),
+        re.DOTALL,
+    )
+    if script is None:
+        raise another_jupyterlite("has no settings in its first page")
+    page.write_text(FRONT_PAGE.replace("SETTINGS", script[0]), "utf8")
+
+
 def let_cells_raise(built: Path) -> None:
     """Go on after a cell that is tagged ``raises-exception``, as JupyterLab does.
 
@@ -185,9 +207,11 @@ def let_cells_raise(built: Path) -> None:
             text = text.replace(cancels, cancels.replace("&&", goes_on))
             script.write_text(text, "utf8")
             return
+    raise another_jupyterlite("drops waiting cells in another way than 0.6.4 did")
+
+
+def another_jupyterlite(does: str) -> SiteError:
+    """The error that another JupyterLite is installed than this was written for."""
     version = importlib.metadata.version("jupyterlite-core")
-    raise SiteError.at(
-        "site",
-        f"JupyterLite {version} drops waiting cells in another way than 0.6.4 did",
-        'install the versions that fit: pip install "minigrad-course[site]"',
-    )
+    fix = 'install the versions that fit: pip install "minigrad-course[site]"'
+    return SiteError.at("site", f"JupyterLite {version} {does}", fix)

@@ -100,9 +100,13 @@ def unpack_core(target: Path, wheels: Path | None) -> None:
 def fetched(folder: Path) -> Path:
     """The archive, from the registry of npm. Raises: SiteError."""
     npm = shutil.which("npm")
-    fix = f"install Node.js, which has npm, or put {ARCHIVE} into the folder of --pyodide"
+    fix = (
+        f"install Node.js, which has npm, or put {ARCHIVE} into the folder of --pyodide"
+    )
     if npm is None:
-        raise SiteError.at("site", "Pyodide's core comes from npm, which isn't here", fix)
+        raise SiteError.at(
+            "site", "Pyodide's core comes from npm, which isn't here", fix
+        )
     command = [npm, "pack", "--silent", f"pyodide@{VERSION}"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if done.returncode:
@@ -114,7 +118,7 @@ def fetched(folder: Path) -> Path:
 def copied(
     packages: dict[str, Entry], wheels: Path, target: Path
 ) -> Iterator[tuple[str, Entry]]:
-    """The entries of which the folder has the file. Raises: SiteError on a wrong one."""
+    """The entries whose file the folder has. Raises: SiteError on a wrong one."""
     for name, entry in packages.items():
         file = wheels / entry["file_name"]
         if not file.is_file():

@@ -1,4 +1,4 @@
-"""Wheels made from what is installed here: the browser runs the code that runs at home."""
+"""Wheels made from what is installed here, so that the browser runs the same code."""
 
 from __future__ import annotations
 
