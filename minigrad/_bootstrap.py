@@ -61,6 +61,7 @@ usage: python3 minigrad <command> [arguments]
   slides write the slides of a lesson, one HTML file that works offline: slides 05
   bench  time it beside torch, NumPy, jax and others, where they are installed;
          with --quick in about a minute
+  site   build the browser edition, a static folder for any web server: site OUT
   grade  grade a class, each submission in a box: grade SUBMISSIONS --out DIR;
          or compare two concept tests: grade --concepts BEFORE AFTER
   room   show a class on one board, by ids and counts: room, or room --lan
@@ -72,11 +73,12 @@ After `pip install minigrad-course`, type minigrad instead of python3 minigrad.
 
 EXTRAS = {
     "lab": frozenset({"lab"}),
-    "test": frozenset({"lab", "test"}),
+    "test": frozenset({"lab", "site", "test"}),
     "build": frozenset({"lab", "test"}),
     "new": frozenset({"lab", "test"}),
     "check-exercise": frozenset({"lab", "test"}),
     "slides": frozenset({"lab"}),
+    "site": frozenset({"lab", "site"}),
     "bench": frozenset({"lab"}),
     "grade": frozenset({"lab"}),
     "room": frozenset({"lab"}),
@@ -88,6 +90,7 @@ MODULES = {
     "new": "minigrad.course.author.new_lesson:main",
     "check-exercise": "minigrad.course.author.authoring:main_check",
     "slides": "minigrad.course.author.slides:main",
+    "site": "minigrad.course.site:main",
     "bench": "minigrad.bench.__main__:main",
     "grade": "minigrad.course.grade.command:main",
     "room": "minigrad.course.room.server:main",

@@ -107,8 +107,8 @@ def test_known_answers_are_in_no_workspace_and_no_box() -> None:
 
 
 def requirement(text: str) -> tuple[str, str]:
-    """A requirement as name and bounds."""
-    found = re.fullmatch(r"([\w.-]+)(.*)", text)
+    """A requirement as name and bounds, wherever it holds."""
+    found = re.fullmatch(r"([\w.-]+)([^;]*)(?:;.*)?", text)
     assert found, text
     return found[1], found[2]
 

@@ -192,7 +192,7 @@ def arange(
         floats = any([isinstance(value, float) for value in (start, end, step)])
         chosen = default_dtype() if floats else np.dtype("int64")
     count = max(0, math.ceil((end - start) / step))
-    array = (start + step * np.arange(count)).astype(chosen)
+    array = (start + step * np.arange(count, dtype=np.int64)).astype(chosen)
     return leaf(array, requires_grad, "arange")
 
 
@@ -340,6 +340,8 @@ def _as_array(data: Any, dtype: Any) -> Array:
         )
     if dtype is None and array.dtype.kind == "f":
         dtype = default_dtype()
+    if dtype is None and array.dtype == np.intp:
+        return array.astype(np.int64, copy=False)  # in a browser NumPy's have 32 bits
     return array.astype(dtype) if dtype is not None else array
 
 

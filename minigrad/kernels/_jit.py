@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import os
+import sys
 import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -27,6 +28,11 @@ MANY = 1024
 """From so many elements on a loop gains more than its call takes."""
 
 _plain = False
+
+
+def wanted() -> bool:
+    """Whether Numba is to compile; a browser's Python has none."""
+    return os.environ.get("MINIGRAD_JIT", "1") != "0" and sys.platform != "emscripten"
 
 
 @contextmanager
@@ -61,7 +67,7 @@ class kernel:
         self._makes = makes
         self._regroups = regroups
         self._compiled: Loop | None = None
-        self._usable = os.environ.get("MINIGRAD_JIT", "1") != "0"
+        self._usable = wanted()
 
     _least = 0
     """The twin is called for fewer elements, and where they are not in rows."""
@@ -182,7 +188,7 @@ class jit:
 
 def compiled_by_numba(function: Callable[..., Any]) -> Any:
     """Compiled without a cache, beside other functions that ``jit`` has compiled."""
-    if os.environ.get("MINIGRAD_JIT", "1") == "0":
+    if not wanted():
         return function
     try:
         import numba

@@ -147,7 +147,7 @@ check("gym.Power", Power)
 # ## Sigmoid, and its second derivative
 #
 # It squeezes any number into the range from 0 to 1. The formula holds for very large
-# inputs, but not every formula of its slope does: try 1000 and -1000. (About 12
+# inputs, but not every formula for its slope does: try 1000 and -1000. (About 12
 # minutes.)
 
 # %%

@@ -16,7 +16,7 @@ from tests.bootstrap.conftest import Clone, base_python
 
 PIP = " ".join(["-m pip install", *_installer.PIP])
 LAB = f"{PIP} -e .[lab]"
-BOTH = f"{PIP} -e .[lab,test]"
+BOTH = f"{PIP} -e .[lab,site,test]"
 TEST = " ".join(["-m pytest", *_bootstrap.PARALLEL])
 
 
@@ -204,7 +204,7 @@ def test_command_runs_in_the_clone_wherever_it_is_typed(clone: Clone) -> None:
 
 def test_build_runs_in_the_environment(clone: Clone) -> None:
     clone.run("build", "--check")
-    assert clone.calls() == [BOTH, "-m minigrad build --check"]
+    assert clone.calls() == [f"{PIP} -e .[lab,test]", "-m minigrad build --check"]
 
 
 def test_doctor_of_an_empty_clone_says_how_to_install(clone: Clone) -> None:

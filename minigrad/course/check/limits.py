@@ -8,12 +8,13 @@ import io
 import math
 import operator
 import signal
+import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ import numpy as np
 import minigrad
 from minigrad.engine import randomness
 from minigrad.ops import load_all
+from minigrad.tracing.listening import free_tools
 
 _TICK = 0.1
 
@@ -35,8 +37,9 @@ class Deadline:
     In the main thread of a POSIX system, where notebooks run their cells, an alarm
     interrupts Python code and waiting calls such as ``time.sleep``. It does not stop
     one long call into compiled code before it returns, nor a loop that catches
-    ``BaseException`` and goes on. In other threads and on Windows there is no alarm:
-    the time is looked at between two stretches only.
+    ``BaseException`` and goes on. In other threads, on Windows and in the browser there
+    is no alarm: from Python 3.12 on, code is stopped where it loops or calls, before
+    that the time is looked at between two stretches only.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -58,8 +61,12 @@ class Deadline:
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
         """Keep the clock; afterwards every signal and timer is as it was before."""
-        main = threading.current_thread() is threading.main_thread()
-        with self._by_alarm() if main and _HAS_ALARM else contextlib.nullcontext():
+        way: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
+        if _HAS_ALARM and threading.current_thread() is threading.main_thread():
+            way = self._by_alarm()
+        elif free_tools():
+            way = self._by_tracing()
+        with way:
             yield
 
     def _is_over(self) -> bool:
@@ -84,8 +91,45 @@ class Deadline:
                 left = max(delay - (time.monotonic() - began), 1e-3)
                 signal.setitimer(signal.ITIMER_REAL, left, interval)
 
+    @contextlib.contextmanager
+    def _by_tracing(self) -> Iterator[None]:
+        monitoring: Any = sys.monitoring  # type: ignore[attr-defined]  # from 3.12 on
+        thread, again = threading.get_ident(), self._end
 
-_HAS_ALARM = hasattr(signal, "setitimer")
+        def look(code: CodeType, *_: object) -> Any:
+            nonlocal again
+            if code.co_filename.startswith(_WHAT_ENDS):
+                return monitoring.DISABLE  # it has its full speed
+            if self._watching and threading.get_ident() == thread:
+                now = time.monotonic()
+                if now >= again:
+                    again = now + _TICK  # what it passes on its way out runs
+                    raise OutOfTimeError
+            return None
+
+        tool = free_tools()[0]
+        events = monitoring.events
+        heard = [events.PY_START, events.JUMP, events.BRANCH]
+        monitoring.use_tool_id(tool, "minigrad's time limit")
+        for event in heard:
+            monitoring.register_callback(tool, event, look)
+        monitoring.set_events(tool, sum(heard))
+        try:
+            yield
+        finally:
+            monitoring.set_events(tool, 0)
+            for event in heard:
+                monitoring.register_callback(tool, event, None)
+            monitoring.free_tool_id(tool)
+
+
+# A browser's Python has the name, and no clock behind it.
+_HAS_ALARM = hasattr(signal, "setitimer") and sys.platform != "emscripten"
+# Our own code, and what closes our blocks: stopped there, it would leave them open.
+_WHAT_ENDS = (
+    str(Path(minigrad.__file__).parent),
+    contextlib.contextmanager.__code__.co_filename,
+)
 
 
 class _Nowhere(io.TextIOBase):

@@ -16,7 +16,8 @@ import pytest
 import minigrad as mg
 from minigrad.autograd import Function
 from minigrad.course import Verdict, examine
-from minigrad.course.check import examination
+from minigrad.course.check import examination, limits
+from minigrad.tracing.listening import free_tools
 
 
 class Saves(Function):
@@ -194,6 +195,22 @@ def test_what_never_ends_is_named_by_its_own_name(
     (finding,) = examine(exercise, answer, seconds=seconds).findings
     assert f"{who} was still running" in finding.what
     assert finding.where == where
+
+
+@pytest.mark.skipif(not free_tools(), reason="Python 3.12 has sys.monitoring")
+@pytest.mark.parametrize(
+    ("answer", "phase"),
+    [(LoopsInForward, "forward"), (SwallowsExceptions, "backward")],
+)
+def test_without_alarms_code_is_stopped_where_it_loops_or_calls(
+    answer: type[Function], phase: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "_HAS_ALARM", False)
+    tools = free_tools()
+    assert examine("01.4", Talks, seconds=30.0).state == "solved"
+    verdict = examine("01.4", answer, seconds=0.3)
+    assert f"{phase} was still running" in verdict.message
+    assert free_tools() == tools
 
 
 def test_check_works_in_a_thread_where_no_alarm_can_ring() -> None:
