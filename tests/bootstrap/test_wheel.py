@@ -170,7 +170,7 @@ def test_only_what_needs_a_clone_asks_for_one(
     monkeypatch.setattr(_bootstrap, "run_installed", lambda *_: 0)
     _bootstrap.main([command], as_package=False)
     refused = "it needs a clone of the course" in capsys.readouterr().err
-    works = {"lab", "workspace", "doctor", "slides", "bench"}
+    works = {"lab", "workspace", "doctor", "slides", "bench", "room", "site"}
     assert refused == (command not in works)
 
 

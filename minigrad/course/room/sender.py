@@ -75,8 +75,12 @@ def answer_of(url: str, body: object, token: str = "") -> Any:
         headers["Authorization"] = f"Bearer {token}"
     asked = urllib.request.Request(url, json.dumps(body).encode(), headers)
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(asked, timeout=PATIENCE) as reply:
-        return json.load(reply)
+    try:
+        with opener.open(asked, timeout=PATIENCE) as reply:
+            return json.load(reply)
+    except urllib.error.HTTPError as refused:
+        with refused:  # its socket, too
+            raise
 
 
 def file() -> Path | None:

@@ -103,13 +103,11 @@ def listening(target: str) -> Iterator[tuple[str, bytearray]]:
         with contextlib.suppress(OSError):
             while True:
                 near, _ = tap.accept()
-                far = socket.create_connection((host, int(port)))
-                back = threading.Thread(target=carry, args=(far, near))
-                back.start()
-                carry(near, far)
-                back.join()
-                near.close()
-                far.close()
+                with near, socket.create_connection((host, int(port))) as far:
+                    back = threading.Thread(target=carry, args=(far, near))
+                    back.start()
+                    carry(near, far)
+                    back.join()
 
     thread = threading.Thread(target=serve)
     thread.start()
