@@ -55,7 +55,7 @@ SOON = 0.1
 """Seconds for which news is gathered before the pages hear it."""
 TICK = 5.0
 """Seconds after which the board is drawn anew although nothing came: minutes pass."""
-FORWARD = {
+HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; "
         "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
@@ -266,7 +266,7 @@ class Handler(Guarded, RequestHandler):
             raise HTTPError(403)
 
     def set_default_headers(self) -> None:
-        for name, value in FORWARD.items():
+        for name, value in HEADERS.items():
             self.set_header(name, value)
         self.clear_header("Server")
 

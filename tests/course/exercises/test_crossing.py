@@ -117,4 +117,5 @@ def test_corners_are_drawn_anew_and_made_again_from_the_seed(name: str) -> None:
 
 
 def test_what_says_nothing_of_its_arguments_has_no_corners() -> None:
-    assert crossing.cases(Crossing(), FUNCTIONS["gym.Exp"].contract, abs, None) == []  # type: ignore[arg-type]
+    contract, random = FUNCTIONS["gym.Exp"].contract, np.random.default_rng(0)
+    assert crossing.cases(Crossing(), contract, abs, random) == []

@@ -29,13 +29,3 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def room(tmp_path: Path) -> Iterator[Running]:
     with open_room(tmp_path / "room.jsonl") as running:
         yield running
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A socket that a killed server left may be collected in the middle of a test."""
-    words = (
-        "ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning"
-    )
-    for item in items:
-        if "course/room" in item.path.as_posix():
-            item.add_marker(pytest.mark.filterwarnings(words))

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import json
 import random
 import threading
 import time
 import urllib.error
 import urllib.request
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,9 +92,7 @@ def open_room(file: Path, port: int = 0, **options: Any) -> Iterator[Running]:
             page.close()
         await asyncio.sleep(0.02)
         await running.close_all_connections()
-        until = time.monotonic() + 2
-        while len(asyncio.all_tasks()) > 1 and time.monotonic() < until:
-            await asyncio.sleep(0.01)
+        await settled()
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()))
     thread.start()
@@ -107,10 +103,14 @@ def open_room(file: Path, port: int = 0, **options: Any) -> Iterator[Running]:
         ends.set()
         thread.join(10)
         assert not thread.is_alive()
-        with warnings.catch_warnings():
-            # A server that is killed leaves sockets, which a later test would be told.
-            warnings.simplefilter("ignore", ResourceWarning)
-            gc.collect()
+
+
+async def settled() -> None:
+    """Wait for what else runs in this loop: it may be about to close a socket."""
+    await asyncio.sleep(0.02)
+    until = time.monotonic() + 2
+    while len(asyncio.all_tasks()) > 1 and time.monotonic() < until:
+        await asyncio.sleep(0.01)
 
 
 def joined(member: str, name: str = "") -> Json:

@@ -276,12 +276,13 @@ def test_who_leaves_sends_nothing_more_and_is_deleted(
     check()
     arrived()
     assert b"Ada" in room.desk.path.read_bytes()
+    assert (workspace / "joined_room.jsonl").exists()
     assert "deleted" in course.leave()
     check()
     arrived()
     assert room.calls(lambda: room.desk.room.board(0.0))["rows"] == []
     assert b"Ada" not in room.desk.path.read_bytes()
-    assert not sender.file().exists()  # type: ignore[union-attr]
+    assert not (workspace / "joined_room.jsonl").exists()
     assert course.leave() == "You're in no room: nothing is sent."
 
 

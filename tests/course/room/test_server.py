@@ -25,7 +25,14 @@ from tornado.websocket import websocket_connect
 from minigrad import errors
 from minigrad.course.room import server, state, words
 from minigrad.mistakes import TABLE
-from tests.course.room.rooms import Json, Running, ask, joined, open_room, told
+from tests.course.room.rooms import (
+    Json,
+    Running,
+    ask,
+    joined,
+    open_room,
+    told,
+)
 
 EVENT = {"line": 0, "id": "05.2", "state": "wrong", "mistake": "C06", "minutes": 0}
 
@@ -61,13 +68,17 @@ def talk(room: Running, secret: str, *said: Json, **options: Any) -> list[Json]:
         url = f"{room.url.replace('http', 'ws')}/live"
         heard: list[Json] = []
         line = await websocket_connect(HTTPRequest(url, **options))
-        for each in ({"secret": secret}, *said):
-            await line.write_message(json.dumps(each))
-        while (news := await line.read_message()) is not None:
-            heard.append(json.loads(news))
-            if "seen" in heard[-1] or "summary" in heard[-1]:
-                break
-        line.close()
+        stream = line.protocol.stream
+        try:
+            for each in ({"secret": secret}, *said):
+                await line.write_message(json.dumps(each))
+            while (news := await line.read_message()) is not None:
+                heard.append(json.loads(news))
+                if "seen" in heard[-1] or "summary" in heard[-1]:
+                    break
+        finally:
+            line.close()
+            stream.close()  # at once, as of a tab that is closed
         return heard
 
     return asyncio.run(asyncio.wait_for(page(), 10))
