@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from minigrad.engine.core.function import Function
 
 Called = TypeVar("Called", bound=Callable[..., Any])
+Opened = TypeVar("Opened", bound="Interpreter")
 
 
 class Interpreter:
@@ -100,12 +101,18 @@ def handler_of(name: str) -> Callable[..., Any] | None:
     return None
 
 
-def put_everywhere(interpreter: Interpreter) -> None:
-    """Open an interpreter under the stacks of all threads."""
+def put_everywhere(make: Callable[[], Opened]) -> Opened:
+    """Make an interpreter and open it under the stacks of all threads.
+
+    In one step: levels count themselves when they are made, and have to lie in that
+    order, whatever other threads open meanwhile.
+    """
     global everywhere
     with _changing:
+        interpreter = make()
         active[interpreter] = 1
         everywhere += (interpreter,)
+        return interpreter
 
 
 def take_away(interpreter: Interpreter) -> None:

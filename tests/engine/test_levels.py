@@ -1,6 +1,7 @@
 """Levels inside one another, as ``func.jvp`` opens them; and what they leave behind."""
 
 import gc
+import sys
 import threading
 import weakref
 from typing import Any
@@ -118,6 +119,7 @@ def test_level_does_not_keep_its_duals_alive() -> None:
 
 def test_threads_open_levels_without_disturbing_each_other() -> None:
     found: list[float] = []
+    usual = sys.getswitchinterval()
     start = threading.Barrier(4)
 
     def work(number: float) -> None:
@@ -129,10 +131,14 @@ def test_threads_open_levels_without_disturbing_each_other() -> None:
                 found.append(second)
 
     threads = [threading.Thread(target=work, args=(float(n),)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    sys.setswitchinterval(1e-6)  # a thread may be left between any two steps
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(usual)
     assert found == []
     assert forward_ad_levels.open_levels() == ()
 

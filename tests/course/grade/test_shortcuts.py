@@ -222,7 +222,7 @@ BORROWED = {
         "from minigrad.engine import interpreters\n"
         "from minigrad.transforms import forward_ad_interpreter",
         "level = forward_ad_interpreter.ForwardLevel()\n"
-        "        interpreters.put_everywhere(level)\n"
+        "        interpreters.put_everywhere(lambda: level)\n"
         "        z = fa.forward_ad_duals.make_dual(x, mg.ones_like(x), level)\n"
         "        slope = fa.forward_ad_duals.unpack_dual(z * z, level)[1]\n"
         "        interpreters.take_away(level)\n"
@@ -272,7 +272,7 @@ HOOKS = {
                 z = x.detach().requires_grad_()
                 return mg.autograd.grad(z * z, z, grad)[0]""",
     "a level made by hand": """level = forward_ad_interpreter.ForwardLevel()
-            interpreters.put_everywhere(level)
+            interpreters.put_everywhere(lambda: level)
             try:
                 z = fa.forward_ad_duals.make_dual(x.detach(), mg.ones_like(x), level)
                 return grad * fa.forward_ad_duals.unpack_dual(z * z, level)[1]
