@@ -7,7 +7,8 @@ solutions/src/NN_slug.py -> solutions/NN_slug/NN_slug.ipynb   (solved)
 
 A cell tagged ``hide-input`` is collapsed: it holds a question and how it comes out.
 Explanations after it are folded, up to the next Try, Predict, Because or heading. So
-nothing gives the answer away.
+nothing gives the answer away. An exercise's heading that's alone in its cell is
+followed by what its text asks, and ``# shipped NAME`` becomes what its text ships.
 
 The result depends on the text of the source alone, byte for byte, and holds no outputs.
 Text that is generated elsewhere (the op table's type stub, the table of rules) is kept
@@ -22,10 +23,14 @@ import hashlib
 import json
 import re
 import sys
+import textwrap
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from minigrad.course.notebook import concepts, faq, paths, table_file
 
@@ -85,12 +90,12 @@ def read_cells(text: str, file: str) -> list[Cell]:
     before = lines[: starts[0]] if starts else lines[:1]
     if not starts or any(line and not line.startswith("# ruff:") for line in before):
         raise SourceError(f"{file}, cell 0, line 1: text before the first '# %%'")
-    cells = []
+    cells, spoken = [], Spoken()
     for number, (start, end) in enumerate(
         zip(starts, [*starts[1:], len(lines)], strict=True), 1
     ):
-        body = tuple("\n".join(lines[start + 1 : end]).rstrip().split("\n"))
-        cell = Cell(file, number, start + 2, False, (), body)
+        body = "\n".join(lines[start + 1 : end]).rstrip().split("\n")
+        cell = Cell(file, number, start + 2, False, (), tuple(spoken.lines_of(body)))
         marker = _MARKER.fullmatch(lines[start].rstrip())
         if marker is None:
             raise cell.error(-1, f"not a cell marker: {lines[start]}")
@@ -104,6 +109,46 @@ def read_cells(text: str, file: str) -> list[Cell]:
                 raise cell.error(-1, f"unknown tag {tag!r}; known: {sorted(TAGS)}")
         cells.append(cell)
     return cells
+
+
+_HEADING = re.compile(r"# ## (\d\d)\.(\d+) .*")
+_SHIPPED = re.compile(r"# shipped (\w+)")
+
+
+class Spoken:
+    """What the text of an exercise says for its cells, so that it's written once."""
+
+    def __init__(self) -> None:
+        self._file = ""
+
+    def lines_of(self, lines: list[str]) -> list[str]:
+        """The lines of the next cell, with what they leave to the exercise's text.
+
+        After a heading that's alone: the statement and the minutes. In the place of
+        ``# shipped NAME``: that class or function, as a learner finds it.
+        """
+        if heading := _HEADING.fullmatch(lines[0]):
+            self._file = "ex{}_{}.toml".format(*heading.groups())
+            return lines + self._asked() if len(lines) == 1 else lines
+        shipped = _SHIPPED.fullmatch(lines[0])
+        return self._shipped(shipped[1]) if shipped else lines
+
+    def _text(self) -> dict[str, Any]:
+        folder = resources.files("minigrad.course.exercises")
+        return tomllib.loads((folder / self._file).read_text("utf8"))
+
+    def _asked(self) -> list[str]:
+        text, lines = self._text(), []
+        whole = f"{text['statement'].strip()} (About {text['minutes']} minutes.)"
+        for paragraph in whole.split("\n\n"):
+            wrapped = textwrap.wrap(paragraph, 86, break_on_hyphens=False)
+            lines += ["#", *[f"# {line}" for line in wrapped]]
+        return lines
+
+    def _shipped(self, name: str) -> list[str]:
+        text = self._text()["shipped"]
+        (found,) = [n for n in ast.parse(text).body if getattr(n, "name", "") == name]
+        return str(ast.get_source_segment(text, found)).splitlines()
 
 
 def prose(cell: Cell) -> str:
