@@ -1,6 +1,5 @@
 """Answers to 12.3."""
 
-import os
 import tempfile
 from contextlib import contextmanager
 from itertools import count
@@ -26,26 +25,3 @@ def with_a_folder_of_its_own(folder):
 
         with hooks(pack, lambda path: mg.tensor(np.load(path))):
             yield
-
-
-class File:
-    def __init__(self, path):
-        self.path = path
-
-    def __del__(self):
-        os.remove(self.path)
-
-
-def self_deleting(folder):
-    numbers = count()
-
-    def pack(tensor):
-        path = os.path.join(folder, f"{next(numbers)}.npy")
-        np.save(path, tensor.detach().numpy())
-        return File(path)
-
-    return hooks(pack, lambda file: mg.tensor(np.load(file.path)))
-
-
-def no_manager(folder):
-    return None

@@ -27,11 +27,3 @@ class BySetupContext(mg.autograd.Function):
 
 def by_setup_context(function, x):
     return BySetupContext.apply(function, x, mg.get_rng_state())
-
-
-def the_engines_own(function, x):
-    return mg.utils.checkpoint.checkpoint(function, x, use_reentrant=False)
-
-
-def no_checkpoint(function, x):
-    return function(x)
