@@ -147,8 +147,8 @@ mg.live(difference, exponent=(-12, -1))
 #
 # `mg.autograd.gradcheck` measures the slope of every output by every element of x, and
 # compares them with those that backward gives. It answers True, or raises an error;
-# here it's asked to answer False instead of raising. These Functions are three more ways
-# to write x³.
+# here it's asked to answer False instead of raising. These are three more ways to write
+# x³.
 
 
 # %% tags=["slide"]

@@ -304,9 +304,8 @@ slopes(1), slopes(4096)
 #
 # gradcheck names an input, not the saved tensor behind it. A saved-tensor hook (lesson
 # 12) can double one at a time. At x = 6 and y = 2 the gradients of x / y are 0.5 and
-# -1.5; this backward gives 0.5 and -3. The cell shows both gradients as they are, then
-# with the saved x doubled, then with the saved y. **Predict.** Which of the two is used
-# wrongly?
+# -1.5. The cell shows both gradients as this backward gives them, then with the saved x
+# doubled, then with the saved y. **Predict.** Which of the two is used wrongly?
 
 
 # %%
