@@ -90,12 +90,12 @@ def read_cells(text: str, file: str) -> list[Cell]:
     before = lines[: starts[0]] if starts else lines[:1]
     if not starts or any(line and not line.startswith("# ruff:") for line in before):
         raise SourceError(f"{file}, cell 0, line 1: text before the first '# %%'")
-    cells, spoken = [], Spoken()
+    cells, stem = [], ""
     for number, (start, end) in enumerate(
         zip(starts, [*starts[1:], len(lines)], strict=True), 1
     ):
-        body = "\n".join(lines[start + 1 : end]).rstrip().split("\n")
-        cell = Cell(file, number, start + 2, False, (), tuple(spoken.lines_of(body)))
+        body = tuple("\n".join(lines[start + 1 : end]).rstrip().split("\n"))
+        cell = Cell(file, number, start + 2, False, (), body)
         marker = _MARKER.fullmatch(lines[start].rstrip())
         if marker is None:
             raise cell.error(-1, f"not a cell marker: {lines[start]}")
@@ -107,7 +107,9 @@ def read_cells(text: str, file: str) -> list[Cell]:
         for tag in cell.tags:
             if tag not in TAGS and not ASKED.fullmatch(tag):
                 raise cell.error(-1, f"unknown tag {tag!r}; known: {sorted(TAGS)}")
-        cells.append(cell)
+        if heading := _HEADING.fullmatch(body[0]):
+            stem = "ex{}_{}".format(*heading.groups())
+        cells.append(filled(cell, stem))
     return cells
 
 
@@ -115,40 +117,34 @@ _HEADING = re.compile(r"# ## (\d\d)\.(\d+) .*")
 _SHIPPED = re.compile(r"# shipped (\w+)")
 
 
-class Spoken:
-    """What the text of an exercise says for its cells, so that it's written once."""
+def filled(cell: Cell, stem: str) -> Cell:
+    """The cell, with what it leaves to the text of its exercise.
 
-    def __init__(self) -> None:
-        self._file = ""
-
-    def lines_of(self, lines: list[str]) -> list[str]:
-        """The lines of the next cell, with what they leave to the exercise's text.
-
-        After a heading that's alone: the statement and the minutes. In the place of
-        ``# shipped NAME``: that class or function, as a learner finds it.
-        """
-        if heading := _HEADING.fullmatch(lines[0]):
-            self._file = "ex{}_{}.toml".format(*heading.groups())
-            return lines + self._asked() if len(lines) == 1 else lines
-        shipped = _SHIPPED.fullmatch(lines[0])
-        return self._shipped(shipped[1]) if shipped else lines
-
-    def _text(self) -> dict[str, Any]:
-        folder = resources.files("minigrad.course.exercises")
-        return tomllib.loads((folder / self._file).read_text("utf8"))
-
-    def _asked(self) -> list[str]:
-        text, lines = self._text(), []
+    After a heading that's alone: the statement and the minutes. In the place of
+    ``# shipped NAME``: that class or function, as a learner finds it.
+    """
+    first, *rest = cell.lines
+    if cell.markdown and _HEADING.fullmatch(first) and not rest:
+        text, lines = exercise_text(stem), [first]
         whole = f"{text['statement'].strip()} (About {text['minutes']} minutes.)"
         for paragraph in whole.split("\n\n"):
             wrapped = textwrap.wrap(paragraph, 86, break_on_hyphens=False)
             lines += ["#", *[f"# {line}" for line in wrapped]]
-        return lines
+        return replace(cell, lines=tuple(lines))
+    if shipped := not cell.markdown and _SHIPPED.fullmatch(first):
+        source = exercise_text(stem).get("shipped", "")
+        for node in ast.parse(source).body:
+            if getattr(node, "name", "") == shipped[1]:
+                found = str(ast.get_source_segment(source, node))
+                return replace(cell, lines=tuple(found.splitlines()))
+        raise cell.error(0, f"{stem}.toml ships no {shipped[1]}")
+    return cell
 
-    def _shipped(self, name: str) -> list[str]:
-        text = self._text()["shipped"]
-        (found,) = [n for n in ast.parse(text).body if getattr(n, "name", "") == name]
-        return str(ast.get_source_segment(text, found)).splitlines()
+
+def exercise_text(stem: str) -> dict[str, Any]:
+    """What the text file of an exercise says."""
+    file = resources.files("minigrad.course.exercises") / f"{stem}.toml"
+    return tomllib.loads(file.read_text("utf8"))
 
 
 def prose(cell: Cell) -> str:
