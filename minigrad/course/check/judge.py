@@ -39,6 +39,7 @@ ONE_BY_ONE: Sequence[Look] = (
     robustness_checks.other_numbers,
     robustness_checks.second_backward,
     robustness_checks.upstreams_in_memory,
+    robustness_checks.needless_work,
     gradient_checks.precision,
     saved_checks.on_ctx,
     saved_checks.more_than_needed,
