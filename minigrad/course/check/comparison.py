@@ -6,12 +6,18 @@ the result, a sum into the shares of its outputs, and the cases into right and w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import known_mistakes, partial_match
+from minigrad.course.check import (
+    known_mistakes,
+    other_inputs,
+    partial_match,
+    traits,
+)
 from minigrad.course.check.casefile import CaseFile, difference_of, error_of
 from minigrad.course.check.facts import Array, Facts, Trial, is_float
 from minigrad.course.check.samples import COARSE, Sample, close_to
@@ -40,10 +46,13 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
         _without_upstream(samples),
         _by_powers(case, plain),
         _not_in_proportion(samples),
-        _by_cases([s.fact for s in plain], [s.fact for s in wrong]),
-        _by_signs(wrong),
+        _another_slope(case, plain, wrong[0], with_formula=True),
+        _by_elements(case, plain),
+        _by_plain_number(case, plain),
+        _taken_for(case, plain),
+        _by_cases(case, [s.fact for s in plain], [s.fact for s in wrong]),
         _moved([(s.got, s.right) for s in plain if s.got is not None]),
-        _another_slope(case, wrong[0]),
+        _another_slope(case, plain, wrong[0]),
     )
     return next((said for said in ways if said), None)
 
@@ -112,6 +121,32 @@ def _not_in_proportion(samples: Sequence[Sample]) -> Said | None:
     return None
 
 
+def _of_other_inputs(
+    case: CaseFile, place: int, seen: Sequence[tuple[Trial, Array]]
+) -> Said | None:
+    """The right results of other inputs, or those of another formula."""
+
+    def right(trial: Trial, inputs: tuple[Any, ...]) -> Array:
+        found = case.exercise.reference(*inputs)
+        return np.asarray(found[place] if isinstance(found, tuple) else found)
+
+    if words := other_inputs.taken_for(case, seen, right):
+        looks = f"Your numbers would be right if {words}."
+        hint = f"Where does forward use {words.partition(' ')[0]}, and what with?"
+        return Said((), looks, hint)
+    rows = [(t.inputs, got) for t, got in seen if got.dtype == np.float64]
+    names = case.contract.arguments
+    if len(names) < 3 and (formula := other_inputs.sum_of_products(names, rows)):
+        hint = "Compare it with what the task asks for: which sign, factor or number "
+        return Said((), f"Your numbers are those of {formula}.", f"{hint}differs?")
+    k = other_inputs.scale_of_input(case, seen, right)
+    if k is None:
+        return None
+    x = names[0]
+    looks = f"Your numbers are the right ones for {k:.4g} * {x}, not for {x}."
+    return Said((), looks, "Is there another unit, another base, or a factor too many?")
+
+
 def _moved(pairs: Sequence[tuple[Array, Array]]) -> Said | None:
     """The right numbers, at other places."""
     told = [(a, b) for a, b in pairs if a.size > 1]
@@ -126,7 +161,9 @@ def _moved(pairs: Sequence[tuple[Array, Array]]) -> Said | None:
     return None
 
 
-def _another_slope(case: CaseFile, s: Sample) -> Said | None:
+def _another_slope(
+    case: CaseFile, plain: Sequence[Sample], s: Sample, with_formula: bool = False
+) -> Said | None:
     """The upstream gradient enters as it should; the slope itself is another one."""
     if len(s.run.upstreams) > 1 or s.got is None:
         return None
@@ -137,14 +174,41 @@ def _another_slope(case: CaseFile, s: Sample) -> Said | None:
     off = difference_of(s.got, s.right) > COARSE * max(1.0, np.abs(s.right).max())
     at = tuple(int(n) for n in np.argwhere(off)[0]) if off.any() else (0,) * x.ndim
     mine, right = s.got[at] / g[at], s.right[at] / g[at]
-    name = case.argument(s.slot)
-    return Said(
-        (),
-        f"The upstream gradient enters as it should. The slope itself is another one: "
-        f"at {name} = {x[at]:.4g} yours is {mine:.4g}, and it should be {right:.4g}.",
-        f"Move {name} by 0.001 there: how far does the result move? Which factor of "
-        "your formula gives another number?",
-    )
+    name, own = case.argument(s.slot), _own_slope(case, plain)
+    if with_formula and not own:
+        return None
+    looks = "The upstream gradient enters as it should. The slope itself is another "
+    looks += f"one: at {name} = {x[at]:.4g} yours is {mine:.4g}, and it should be "
+    hint = f"Move {name} by 0.001 there: how far does the result move? Which "
+    hint += "factor of your formula gives another number?"
+    own = f" Yours is {own}." if own else ""
+    return Said((), f"{looks}{right:.4g}.{own}", hint)
+
+
+def _own_slope(case: CaseFile, plain: Sequence[Sample]) -> str:
+    """The slope that was multiplied with the upstream gradient, as a short formula."""
+    rows = []
+    for s in plain:
+        (g, *_), (y, *_), got = s.run.upstreams, case.results(s.trial), s.got
+        if got is None or g is None or not g.shape == got.shape == y.shape:
+            return ""
+        if got.dtype != np.float64 or s.fact.case.is_corner:
+            continue
+        use = (g != 0) & np.isfinite(got) & (np.abs(s.trial.inputs[s.slot]) < 20)
+        given = [
+            np.broadcast_to(v, g.shape)[use]
+            for v in (*s.trial.inputs, y)
+            if np.ndim(v) in (0, g.ndim)
+        ]
+        rows.append((given, got[use] / g[use]))
+    names = (*case.contract.arguments, "result")
+    if not rows or any([len(given) < len(names) for given, _ in rows]):
+        return ""
+    for chosen in ([*range(len(names) - 1)], [len(names) - 1]):
+        told = [([given[i] for i in chosen], slope) for given, slope in rows]
+        if own := other_inputs.sum_of_products([names[i] for i in chosen], told):
+            return own
+    return ""
 
 
 def _by_powers(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
@@ -177,7 +241,11 @@ def _by_powers(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     )
     for name, (told, right) in (("the result", in_result), ("x", in_x)):
         if told is not None and right is not None:
-            return _of_coefficients(name, told, right)
+            said = _of_coefficients(name, told, right)
+            own = _own_slope(case, plain)
+            if said and own:
+                said = replace(said, looks_like=f"{said.looks_like} Yours is {own}.")
+            return said
     for told, right in ((in_result[0], in_x[1]), (in_x[0], in_result[1])):
         if told is not None and right is not None and np.allclose(told, right):
             return Said(("L05",), "", "")
@@ -215,43 +283,107 @@ def _of_coefficients(name: str, mine: Array, right: Array) -> Said | None:
             return Said(("L02",), looks, hint)
         if mine[at] == 0:
             return Said((), "A term of the slope is missing.", hint)
+        looks = "Your slope has a term too many."
     return Said((), looks, hint)
 
 
-def _by_cases(every: Sequence[Facts], wrong: Sequence[Facts]) -> Said | None:
-    """Right for some inputs, and wrong for others."""
+def _by_cases(
+    case: CaseFile, every: Sequence[Facts], wrong: Sequence[Facts]
+) -> Said | None:
+    """Right for some inputs, and wrong for others: what have those in common?"""
     bad = {id(fact) for fact in wrong}
     good = [f for f in every if id(f) not in bad and all(_is_long(f))]
     if not good:
         return None
-    return Said(
-        (),
-        f"It's right for {good[0].case.name}, and wrong for {wrong[0].case.name}.",
-        "What is different in the second one? Run your Function on both, and compare.",
+    looks = f"It's right for {good[0].case.name}, and wrong for {wrong[0].case.name}."
+    hint = (
+        "What is different in the second one? Run your Function on both, and compare."
     )
+    names = case.contract.arguments
+    told = [[traits.of_case(f.case, names) for f in facts] for facts in (wrong, good)]
+    if words := traits.separating(*told):
+        looks = f"It's wrong where {words[0]}, and right in all other cases."
+        if len(words) > 1:
+            looks += f" (Where it's wrong, {words[1]}, too.)"
+        hint = (
+            "Run your Function on a case of each kind. Which line makes the difference?"
+        )
+    return Said((), looks, hint)
 
 
 def _is_long(fact: Facts) -> Iterator[bool]:
     return (v.size > 1 for v in fact.case.inputs if is_float(v))
 
 
-def _by_signs(wrong: Sequence[Sample]) -> Said | None:
-    """Right for inputs of one sign, wrong for the others."""
-    ways = {"positive": np.greater, "negative": np.less}
-    for name, compare in ways.items():
-        fits = []
-        for s in wrong:
-            x, got = s.trial.inputs[s.slot], s.got
-            if got is None:
-                return None
-            off = difference_of(got, s.right) > COARSE * max(1.0, np.abs(s.right).max())
-            fits.append(not np.any(off & compare(x, 0)) and np.any(off))
-        if fits and all(fits):
-            other = "negative" if name == "positive" else "positive"
-            looks = f"It's right where the input is {name}, and wrong where it isn't."
-            hint = f"How steep is the function where the input is {other}, or 0?"
-            return Said((), looks, hint)
+def where(case: CaseFile, seen: Sequence[tuple[Trial, Array, Array]]) -> str:
+    """What is true of just the elements that are wrong, among all of these cases.
+
+    An element of zero that is right may be so whatever computed it.
+    """
+    masks = []
+    for _, got, right in seen:
+        off = difference_of(got, right) > COARSE * max(
+            1.0, np.abs(right).max(initial=0)
+        )
+        masks.append((off, ~off))
+
+    def elements(number: int) -> traits.Elements:
+        trial, got, _ = seen[number]
+        named = dict(zip(case.contract.arguments, trial.inputs, strict=True))
+        arrays = {n: v for n, v in named.items() if isinstance(v, np.ndarray)}
+        plain = {n: v for n, v in named.items() if n not in arrays}
+        return traits.of_elements(arrays, plain, got.shape)
+
+    told = [
+        (off, on & (right != 0))
+        for (off, on), (_, _, right) in zip(masks, seen, strict=True)
+    ]
+    return traits.where_wrong(masks, elements) or traits.where_wrong(told, elements)
+
+
+def _by_elements(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
+    """Wrong just where an argument is negative, or 0, or beyond a bound."""
+    seen = [(s.trial, s.got, s.right) for s in plain if s.got is not None]
+    words = where(case, seen)
+    if not words:
+        return None
+    looks = f"It's wrong at each element where {words}, and right at the others."
+    return Said((), looks, "Take one such element. What is the slope there, on paper?")
+
+
+def _by_plain_number(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
+    """Off by a power of a number among the arguments."""
+    pairs = [(s, s.got) for s in plain if s.got is not None and s.right.any()]
+    ratios = [known_mistakes.ratio_of([got], [s.right]) for s, got in pairs]
+    for i, name in enumerate(case.contract.arguments):
+        numbers = [s.trial.inputs[i] for s, _ in pairs]
+        if not all([type(n) in (int, float) and n for n in numbers]):
+            continue
+        for power in (-3, -2, -1, 1, 2, 3):
+            told = zip(numbers, ratios, strict=True)
+            if len({*numbers}) > 1 and all(
+                [k is not None and np.isclose(k, float(n) ** power) for n, k in told]
+            ):
+                looks = f"Your gradient is the right one times {name} ** {power}."
+                hint = f"How often is {name} a factor of the slope? Try 2 and 3 for it."
+                return Said((), looks, hint)
     return None
+
+
+def _taken_for(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
+    """The right gradient for another value of a number among the arguments."""
+    by_trial = {id(s.trial): s for s in plain}
+
+    def right(trial: Trial, inputs: tuple[Any, ...]) -> Array | None:
+        s = by_trial[id(trial)]
+        return case.gradients(trial, s.run.upstreams, inputs)[s.slot]
+
+    seen = [(s.trial, s.got) for s in plain if s.got is not None]
+    words = "" if case.contract.random else other_inputs.taken_for(case, seen, right)
+    if not words:
+        return None
+    hint = f"Where does backward use {words.partition(' ')[0]}, and what with?"
+    return Said((), f"Your gradient would be right if {words}.", hint)
 
 
 Wrong = tuple[Facts, Trial, Array]
@@ -297,69 +429,14 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
         x = case.argument(0)
         hint = "Which line of forward computes, and is it what forward returns?"
         return Said((), f"forward returned the numbers of {x} as they came.", hint)
-    formula = _in_products(case, seen)
-    if formula:
-        hint = (
-            "Compare it with what the task asks for: which sign, factor or number is "
-        )
-        hint += "another one?"
-        return Said((), f"Your numbers are those of {formula}.", hint)
+    numbers = [(trial, got) for _, trial, got, _ in seen]
+    if said := _of_other_inputs(case, place, numbers):
+        return said
     wrong = [fact for fact, _, _ in off]
     if partial_match.follows_an_option(case, wrong):
         return Said(("R08",), "", "")
-    return _by_cases(case.facts, wrong) or _moved(pairs)
-
-
-def _in_products(
-    case: CaseFile, seen: Sequence[tuple[Facts, Trial, Array, Array]]
-) -> str:
-    """A result as a sum of the arguments and their products; empty if it is none."""
-    names = case.contract.arguments
-    rows: list[Array] = []
-    values: list[Array] = []
-    for _, trial, got, _ in seen:
-        given = [np.asarray(v) for v in trial.inputs]
-        if len(given) > 2 or any([a.dtype.kind not in "fi" for a in given]):
-            return ""
-        try:
-            wide = [np.broadcast_to(a, got.shape).ravel() for a in given]
-        except ValueError:
-            return ""
-        if trial.inputs[0].dtype == np.float64:
-            rows.append(np.array([term(wide) for term in TERMS[len(given)].values()]))
-            values.append(got.ravel())
-    if not rows or sum(v.size for v in values) < 3 * len(rows[0]):
-        return ""
-    basis, whole = np.concatenate(rows, 1).T.astype(float), np.concatenate(values)
-    if not np.all(np.isfinite(whole)):
-        return ""
-    found, *_ = np.linalg.lstsq(basis, whole, rcond=None)
-    if error_of(basis @ found, whole) > 1e-6:
-        return ""
-    parts = []
-    for text, k in zip(TERMS[len(names)], found, strict=True):
-        if abs(k) > 1e-6:
-            named = text.format(*names)
-            parts.append(named if abs(k - 1) < 1e-6 else f"{k:.4g} * {named}")
-    return " + ".join(parts).replace("+ -1 * ", "- ").replace("+ -", "- ")
-
-
-TERMS: dict[int, dict[str, Callable[[list[Array]], Array]]] = {
-    1: {
-        "1": lambda v: np.ones_like(v[0]),
-        "{0}": lambda v: v[0],
-        "{0} ** 2": lambda v: v[0] ** 2,
-        "{0} ** 3": lambda v: v[0] ** 3,
-        "{0} ** 4": lambda v: v[0] ** 4,
-        "abs({0})": lambda v: np.abs(v[0]),
-    },
-    2: {
-        "1": lambda v: np.ones_like(v[0], float),
-        "{0}": lambda v: v[0],
-        "{1}": lambda v: v[1],
-        "{0} * {1}": lambda v: v[0] * v[1],
-        "{0} ** 2": lambda v: v[0] ** 2,
-        "{1} ** 2": lambda v: v[1] ** 2,
-    },
-}
-"""What a result may be a sum of, by the number of arguments."""
+    if words := where(case, [(t, got, right) for _, t, got, right in seen]):
+        looks = f"It's wrong at each element where {words}, and right at the others."
+        hint = "Take one such element. What should come out, on paper?"
+        return Said((), looks, hint)
+    return _by_cases(case, case.facts, wrong) or _moved(pairs)

@@ -119,8 +119,8 @@ def _judge(
                     continue  # the flags are not ignored: they are read elsewhere
                 (remarks if each.id in remarked else findings).append(each)
     if findings:
-        return Judgement(tuple(_hinted(exercise, _once(findings))), ())
-    return Judgement((), tuple(_hinted(exercise, _once(remarks))))
+        return Judgement(tuple(map(exercise.hinted, _once(findings))), ())
+    return Judgement((), tuple(map(exercise.hinted, _once(remarks))))
 
 
 def _ordinary_first(
@@ -176,9 +176,3 @@ def _once(found: Sequence[Finding]) -> list[Finding]:
         seen.update(each.ids)
         kept.append(each)
     return kept
-
-
-def _hinted(exercise: Exercise, found: Sequence[Finding]) -> Iterator[Finding]:
-    """The findings with the exercise's own hints."""
-    for each in found:
-        yield each.with_hint(exercise.mistake_hints.get(each.id, ""))
