@@ -429,12 +429,12 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
         x = case.argument(0)
         hint = "Which line of forward computes, and is it what forward returns?"
         return Said((), f"forward returned the numbers of {x} as they came.", hint)
-    numbers = [(trial, got) for _, trial, got, _ in seen]
-    if said := _of_other_inputs(case, place, numbers):
-        return said
     wrong = [fact for fact, _, _ in off]
     if partial_match.follows_an_option(case, wrong):
         return Said(("R08",), "", "")
+    numbers = [(trial, got) for _, trial, got, _ in seen]
+    if said := _of_other_inputs(case, place, numbers):
+        return said
     if words := where(case, [(t, got, right) for _, t, got, right in seen]):
         looks = f"It's wrong at each element where {words}, and right at the others."
         hint = "Take one such element. What should come out, on paper?"

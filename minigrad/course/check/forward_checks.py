@@ -314,8 +314,8 @@ def _where_it_is_right(
     if all(_is_only_not_a_number(t.outputs[place], right) for _, t, right in off):
         large = [partial_match.largest(fact) >= traits.LARGE for fact, _, _ in off]
         some_right = len({id(fact) for fact, _, _ in off}) < len(case.facts)
-        pairs = [(t.inputs[0], t.outputs[place].value) for _, t, _ in off]
-        special = partial_match.are_special([(x, y) for x, y in pairs if y is not None])
+        values = [(t.outputs[place].value, t.inputs[:1]) for _, t, _ in off]
+        special = partial_match.are_special(values)
         if some_right and (all(large) or (special and not any(large))):
             return ("L20",) if all(large) else ("L19",)
         return UNNAMED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -114,17 +114,19 @@ def _not_a_number(off: Sequence[Sample]) -> str:
     large = [largest(s.fact) >= LARGE for s in off]
     if all(large):
         return "L20"
-    pairs = [(s.trial.inputs[s.slot], s.got) for s in off if s.got is not None]
-    return "" if any(large) or not are_special(pairs) else "L19"
+    met = [(s.trial.inputs[s.slot], *_sent(s)) for s in off]
+    is_special = are_special(zip([s.got for s in off], met, strict=True))
+    return "L19" if is_special and not any(large) else ""
 
 
-def are_special(pairs: Sequence[tuple[Array, Array]]) -> bool:
-    """Whether what isn't finite stands at few values of the input: 0, or a bound."""
-    found: set[float] = set()
-    for x, got in pairs:
-        if x.shape == got.shape:
-            found |= {*x[~np.isfinite(got)].round(9).tolist()}
-    return len(found) < 3
+def are_special(seen: Iterable[tuple[Array | None, tuple[Array, ...]]]) -> bool:
+    """Whether what isn't finite met few values of something: 0, or a bound."""
+    values: dict[int, set[float]] = {}
+    for got, met in seen:
+        for i, array in enumerate(met):
+            if got is not None and array.shape == got.shape:
+                values.setdefault(i, set()).update(array[~np.isfinite(got)].tolist())
+    return not values or min(map(len, values.values())) < 3
 
 
 def largest(fact: Facts) -> float:
