@@ -6,6 +6,7 @@ the result, a sum into the shares of its outputs, and the cases into right and w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,6 +22,9 @@ from minigrad.course.check import (
 from minigrad.course.check.casefile import CaseFile, difference_of, error_of
 from minigrad.course.check.facts import Array, Facts, Trial, is_float
 from minigrad.course.check.samples import COARSE, Sample, close_to
+
+MANY = 20
+"""In so many ways some of the cases could be wrong, or more: then it says something."""
 
 POWERS = 4
 """Powers from 0 on, into which a slope is taken apart."""
@@ -136,7 +140,8 @@ def _of_other_inputs(
         return Said((), looks, hint)
     rows = [(t.inputs, got) for t, got in seen if got.dtype == np.float64]
     names = case.contract.arguments
-    if len(names) < 3 and (formula := other_inputs.sum_of_products(names, rows)):
+    formula = other_inputs.sum_of_products(names, rows) if len(names) < 3 else ""
+    if formula := formula or other_inputs.another_function(names[0], seen):
         hint = "Compare it with what the task asks for: which sign, factor or number "
         return Said((), f"Your numbers are those of {formula}.", f"{hint}differs?")
     k = other_inputs.scale_of_input(case, seen, right)
@@ -173,6 +178,11 @@ def _another_slope(
         return None
     off = difference_of(s.got, s.right) > COARSE * max(1.0, np.abs(s.right).max())
     at = tuple(int(n) for n in np.argwhere(off)[0]) if off.any() else (0,) * x.ndim
+    alone = np.zeros_like(g)
+    alone[at] = g[at]
+    share = case.gradients(s.trial, (alone,))[s.slot]
+    if share is None or np.count_nonzero(share) > 1:
+        return None  # this element meets others, so that it has no slope of its own
     mine, right = s.got[at] / g[at], s.right[at] / g[at]
     name, own = case.argument(s.slot), _own_slope(case, plain)
     if with_formula and not own:
@@ -295,19 +305,21 @@ def _by_cases(
     good = [f for f in every if id(f) not in bad and all(_is_long(f))]
     if not good:
         return None
-    looks = f"It's right for {good[0].case.name}, and wrong for {wrong[0].case.name}."
-    hint = (
-        "What is different in the second one? Run your Function on both, and compare."
-    )
-    names = case.contract.arguments
-    told = [[traits.of_case(f.case, names) for f in facts] for facts in (wrong, good)]
+    names, ways = case.contract.arguments, math.comb(len(good) + len(bad), len(bad))
+    told = [
+        [traits.of_case(f.case, names, ways >= MANY) for f in facts]
+        for facts in (wrong, good)
+    ]
     if words := traits.separating(*told):
         looks = f"It's wrong where {words[0]}, and right in all other cases."
         if len(words) > 1:
             looks += f" (Where it's wrong, {words[1]}, too.)"
-        hint = (
-            "Run your Function on a case of each kind. Which line makes the difference?"
-        )
+        hint = "Run your Function on a case of each kind. Which line tells them apart?"
+        return Said((), looks, hint)
+    if ways < MANY:
+        return None
+    looks = f"It's right for {good[0].case.name}, and wrong for {wrong[0].case.name}."
+    hint = "What is different in the second one? Run your Function on both and compare."
     return Said((), looks, hint)
 
 
@@ -320,25 +332,31 @@ def where(case: CaseFile, seen: Sequence[tuple[Trial, Array, Array]]) -> str:
 
     An element of zero that is right may be so whatever computed it.
     """
-    masks = []
-    for _, got, right in seen:
-        off = difference_of(got, right) > COARSE * max(
-            1.0, np.abs(right).max(initial=0)
-        )
+    masks, told, given = [], [], []
+    for trial, got, right in seen:
+        size = max(1.0, np.abs(right).max(initial=0.0))
+        off = difference_of(got, right) > COARSE * size
         masks.append((off, ~off))
+        told.append((off, ~off & (right != 0)))
+        given.append(dict(zip(case.contract.arguments, trial.inputs, strict=True)))
 
     def elements(number: int) -> traits.Elements:
-        trial, got, _ = seen[number]
-        named = dict(zip(case.contract.arguments, trial.inputs, strict=True))
+        named, shape = given[number], seen[number][1].shape
         arrays = {n: v for n, v in named.items() if isinstance(v, np.ndarray)}
         plain = {n: v for n, v in named.items() if n not in arrays}
-        return traits.of_elements(arrays, plain, got.shape)
+        return traits.of_elements(arrays, plain, shape)
 
-    told = [
-        (off, on & (right != 0))
-        for (off, on), (_, _, right) in zip(masks, seen, strict=True)
-    ]
-    return traits.where_wrong(masks, elements) or traits.where_wrong(told, elements)
+    for marks in (masks, told):
+        if words := traits.where_wrong(marks, elements):
+            return words
+    for name in case.contract.arguments:
+        arrays = [each[name] for each in given]
+        pairs = zip(arrays, seen, strict=True)
+        if not all([np.shape(a) == got.shape for a, (_, got, _) in pairs]):
+            continue
+        if words := traits.threshold(name, masks, arrays):
+            return words
+    return ""
 
 
 def _by_elements(case: CaseFile, plain: Sequence[Sample]) -> Said | None:

@@ -33,9 +33,14 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
     "{0} + 1": lambda v: v + 1,
     "{0} - 1": lambda v: v - 1,
     "1 - {0}": lambda v: 1 - v,
-    "the last axis": lambda v: -1,
 }
-"""What a number may have been taken for."""
+"""What a number, or each number of a tensor, may have been taken for."""
+
+FUNCTIONS = (
+    *("floor", "ceil", "trunc", "rint", "abs", "sign", "square", "sqrt"),
+    *("exp", "log", "sin", "cos", "tan", "tanh"),
+)
+"""What may have been computed in place of what was asked."""
 
 Right = Callable[[Trial, tuple[Any, ...]], Array | None]
 """What is right for other inputs of a call."""
@@ -47,10 +52,12 @@ def taken_for(case: CaseFile, seen: Sequence[tuple[Trial, Array]], right: Right)
     first = seen[0][0].inputs
     for i, name in enumerate(names):
         kind = type(first[i])
-        if kind not in (int, float):
+        if kind not in (int, float) and not is_float(first[i]):
             continue
         others = [j for j, v in enumerate(first) if j != i and type(v) is kind]
         ways = [(text.format(name), _changed(i, way)) for text, way in CHANGES.items()]
+        if name in ("axis", "dim"):
+            ways.append(("-1", _changed(i, lambda v: -1)))
         ways += [(names[j], _changed(i, None, j)) for j in others]
         for words, change in ways:
             if _all_fit(seen, right, change):
@@ -63,6 +70,7 @@ def _changed(
 ) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
     def change(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         value = way(inputs[i]) if way else inputs[other]
+        value = np.asarray(value) if is_float(inputs[i]) else value
         return (*inputs[:i], value, *inputs[i + 1 :])
 
     return change
@@ -129,6 +137,17 @@ def scale_of_input(
 
 def _array(value: Array | None) -> Array:
     return np.zeros(0) if value is None else value
+
+
+def another_function(name: str, seen: Sequence[tuple[Trial, Array]]) -> str:
+    """``ceil(x)``, if all results are those of this function of the first input."""
+    for each in FUNCTIONS:
+        with np.errstate(all="ignore"):
+            told = [getattr(np, each)(np.asarray(t.inputs[0])) for t, _ in seen]
+        pairs = zip(seen, told, strict=True)
+        if all([error_of(got, y) <= _close_to(t) for (t, got), y in pairs]):
+            return f"{each}({name})"
+    return ""
 
 
 def sum_of_products(

@@ -20,8 +20,13 @@ LARGE = 50.0
 Trait = tuple[str, str]
 
 
-def of_case(case: Case, arguments: Sequence[str]) -> dict[Trait, bool]:
-    """The traits of the arguments of one call, those that decide most first."""
+def of_case(
+    case: Case, arguments: Sequence[str], with_shapes: bool
+) -> dict[Trait, bool]:
+    """The traits of the arguments of one call, those that decide most first.
+
+    There are so many of shapes that one of them fits to any few cases.
+    """
     pairs = list(zip(arguments, case.inputs, strict=True))
     arrays = [(name, v) for name, v in pairs if isinstance(v, np.ndarray)]
     first = next((v for _, v in arrays if is_float(v)), np.zeros(()))
@@ -31,7 +36,7 @@ def of_case(case: Case, arguments: Sequence[str]) -> dict[Trait, bool]:
             found |= _of_number(name, value, first.ndim)
     for name, array in arrays:
         found |= _of_numbers(name, array)
-    for name, array in arrays:
+    for name, array in arrays if with_shapes else ():
         found |= _of_shape(name, array, [other for _, other in arrays])
     return found
 
@@ -85,20 +90,17 @@ def _of_shape(name: str, array: Array, others: list[Array]) -> dict[Trait, bool]
         (f"{name} holds no number at all", f"{name} has numbers"): not array.size,
         (f"{name} is float32", f"{name} is float64"): single,
         lies: turned,
-        (f"{name} has an axis of length 1", f"{name} has none of length 1"): (
+        (f"{name} has an axis of length 1", f"{name} has no axis of length 1"): (
             1 in array.shape
         ),
     }
     if len(others) > 1:
         found[f"{name} lacks an axis", f"{name} has all axes"] = lacks
         found[f"{name} is copied", f"{name} isn't copied"] = array.size < most
-    words = ("no axis", "one axis", "two axes", "three axes", "four axes")
-    for count, text in enumerate(words):
-        found[f"{name} has {text}", f"{name} hasn't {text}"] = array.ndim == count
-    sides = [n for n in array.shape if n > 1]
-    found[f"two axes of {name} are equally long", f"no two axes of {name} are"] = len(
-        {*sides}
-    ) < len(sides)
+    for count, text in enumerate(("no axis", "one axis", "two axes", "three axes")):
+        more = f"{name} has more than {text}" if count else f"{name} has an axis"
+        less = f"{name} has at most {text}" if count else f"{name} has no axis"
+        found[more, less] = array.ndim > count
     return found
 
 
@@ -143,6 +145,8 @@ def of_elements(
         yield f"{name} is above 1 or below -1", np.abs(array) > 1
         yield f"{name} is between -1 and 1", np.abs(array) < 1
         yield f"{name} is large", np.abs(array) >= LARGE
+    for axis, places in enumerate(np.indices(shape)):
+        yield f"the index along axis {axis} is 0", places == 0
 
 
 def where_wrong(
@@ -164,3 +168,17 @@ def where_wrong(
         ):
             return words
     return ""
+
+
+def threshold(
+    name: str, masks: Sequence[tuple[Array, Array]], arrays: Sequence[Array]
+) -> str:
+    """From which number on it is wrong, if there is one; empty if there is none."""
+    pairs = list(zip(masks, arrays, strict=True))
+    wrong = np.concatenate([a[off] for (off, _), a in pairs])
+    right = np.concatenate([a[on] for (_, on), a in pairs])
+    if min(wrong.size, right.size) < 3:
+        return ""
+    if wrong.min() > right.max():
+        return f"{name} is {wrong.min():.4g} or more"
+    return f"{name} is {wrong.max():.4g} or less" if wrong.max() < right.min() else ""
