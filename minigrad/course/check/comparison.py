@@ -16,12 +16,11 @@ import numpy as np
 from minigrad.course.check import (
     known_mistakes,
     other_inputs,
-    partial_match,
     traits,
 )
 from minigrad.course.check.casefile import CaseFile, difference_of, error_of
 from minigrad.course.check.facts import Array, Facts, Trial, is_float
-from minigrad.course.check.samples import COARSE, Sample, close_to
+from minigrad.course.check.samples import COARSE, Sample
 
 MANY = 20
 """In so many ways some of the cases could be wrong, or more: then it says something."""
@@ -45,17 +44,20 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     wrong = [s for s in plain if s.is_wrong]
     if not wrong:
         return None
+    if not any([s.got is not None and s.got.any() for s in plain]):
+        hint = "Move one number of this input by a little. Does the result not move?"
+        return Said((), "Your gradient is zero everywhere.", hint)
     ways = (
         _by_outputs(case, samples),
         _without_upstream(samples),
         _by_powers(case, plain),
         _not_in_proportion(samples),
         _another_slope(case, plain, wrong[0], with_formula=True),
-        _by_elements(case, plain),
-        _by_plain_number(case, plain),
         _taken_for(case, plain),
-        _by_cases(case, [s.fact for s in plain], [s.fact for s in wrong]),
-        _moved([(s.got, s.right) for s in plain if s.got is not None]),
+        _by_elements(case, plain),
+        _by_ratios(case, plain),
+        by_cases(case, [s.fact for s in plain], [s.fact for s in wrong]),
+        moved([(s.got, s.right) for s in plain if s.got is not None]),
         _another_slope(case, plain, wrong[0]),
     )
     return next((said for said in ways if said), None)
@@ -86,10 +88,10 @@ def _by_outputs(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     hint = f"Use only the output {wrong}, and take its slope from a small step."
     if k is None:
         return Said((), f"{looks}.", hint)
-    return Said(_of_ratio(k), f"{looks}: {k:.4g} times the right share.", hint)
+    return Said(of_ratio(k), f"{looks}: {k:.4g} times the right share.", hint)
 
 
-def _of_ratio(k: float) -> tuple[str, ...]:
+def of_ratio(k: float) -> tuple[str, ...]:
     return ("L01",) if abs(k + 1) < 1e-6 else ("L02",)
 
 
@@ -125,34 +127,7 @@ def _not_in_proportion(samples: Sequence[Sample]) -> Said | None:
     return None
 
 
-def _of_other_inputs(
-    case: CaseFile, place: int, seen: Sequence[tuple[Trial, Array]]
-) -> Said | None:
-    """The right results of other inputs, or those of another formula."""
-
-    def right(trial: Trial, inputs: tuple[Any, ...]) -> Array:
-        found = case.exercise.reference(*inputs)
-        return np.asarray(found[place] if isinstance(found, tuple) else found)
-
-    if words := other_inputs.taken_for(case, seen, right):
-        looks = f"Your numbers would be right if {words}."
-        hint = f"Where does forward use {words.partition(' ')[0]}, and what with?"
-        return Said((), looks, hint)
-    rows = [(t.inputs, got) for t, got in seen if got.dtype == np.float64]
-    names = case.contract.arguments
-    formula = other_inputs.sum_of_products(names, rows) if len(names) < 3 else ""
-    if formula := formula or other_inputs.another_function(names[0], seen):
-        hint = "Compare it with what the task asks for: which sign, factor or number "
-        return Said((), f"Your numbers are those of {formula}.", f"{hint}differs?")
-    k = other_inputs.scale_of_input(case, seen, right)
-    if k is None:
-        return None
-    x = names[0]
-    looks = f"Your numbers are the right ones for {k:.4g} * {x}, not for {x}."
-    return Said((), looks, "Is there another unit, another base, or a factor too many?")
-
-
-def _moved(pairs: Sequence[tuple[Array, Array]]) -> Said | None:
+def moved(pairs: Sequence[tuple[Array, Array]]) -> Said | None:
     """The right numbers, at other places."""
     told = [(a, b) for a, b in pairs if a.size > 1]
     if not told or not all([np.all(np.isfinite(a)) for a, _ in told]):
@@ -297,7 +272,7 @@ def _of_coefficients(name: str, mine: Array, right: Array) -> Said | None:
     return Said((), looks, hint)
 
 
-def _by_cases(
+def by_cases(
     case: CaseFile, every: Sequence[Facts], wrong: Sequence[Facts]
 ) -> Said | None:
     """Right for some inputs, and wrong for others: what have those in common?"""
@@ -369,8 +344,8 @@ def _by_elements(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     return Said((), looks, "Take one such element. What is the slope there, on paper?")
 
 
-def _by_plain_number(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
-    """Off by a power of a number among the arguments."""
+def _by_ratios(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
+    """Off by a number in each case: a power of an argument, if it is one."""
     pairs = [(s, s.got) for s in plain if s.got is not None and s.right.any()]
     ratios = [known_mistakes.ratio_of([got], [s.right]) for s, got in pairs]
     for i, name in enumerate(case.contract.arguments):
@@ -385,7 +360,21 @@ def _by_plain_number(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
                 looks = f"Your gradient is the right one times {name} ** {power}."
                 hint = f"How often is {name} a factor of the slope? Try 2 and 3 for it."
                 return Said((), looks, hint)
-    return None
+    return of_ratios("gradient", ratios, [s.fact for s, _ in pairs])
+
+
+def of_ratios(
+    what: str, ratios: Sequence[float | None], facts: Sequence[Facts]
+) -> Said | None:
+    """In each case it is the right one times a number, which isn't the same in all."""
+    found = [(k, f) for k, f in zip(ratios, facts, strict=True) if k is not None]
+    told = [(k, fact.case.name) for k, fact in found if not np.isclose(k, 1.0)]
+    if len(found) < max(3, len(facts)) or len({round(k, 6) for k, _ in told}) < 2:
+        return None
+    (k, one), (other_k, other) = told[0], next(t for t in told if t[0] != told[0][0])
+    looks = f"Your {what} is the right one times a number: {k:.4g} for {one}, and "
+    hint = "Which number of each case is that: of an argument, or how many there are?"
+    return Said((), f"{looks}{other_k:.4g} for {other}.", hint)
 
 
 def _taken_for(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
@@ -402,59 +391,3 @@ def _taken_for(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
         return None
     hint = f"Where does backward use {words.partition(' ')[0]}, and what with?"
     return Said((), f"Your gradient would be right if {words}.", hint)
-
-
-Wrong = tuple[Facts, Trial, Array]
-
-
-def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
-    """The same of what forward returned."""
-    seen = []
-    for fact, trial in case.plain:
-        got = None if trial.crash else trial.outputs[place].value
-        right = case.results(trial)[place]
-        if got is None or got.shape != right.shape or case.contract.random:
-            return None
-        seen.append((fact, trial, got, right))
-    if all([not np.all(np.isfinite(got)) for _, _, got, _ in seen if got.size]):
-        looks = "Your result holds nan or inf for ordinary inputs, too."
-        hint = (
-            "Print each step of forward for one small number: which is the first that "
-        )
-        return Said((), looks, f"{hint}isn't finite?")
-    k = known_mistakes.ratio_of([s[2] for s in seen], [s[3] for s in seen])
-    if k is not None:
-        looks = f"Your result is {k:.4g} times the right one, for every input."
-        if abs(k + 1) < 1e-6:
-            looks = "Your result has the other sign, for every input."
-        hint = "Work out the result for one small number on paper, and compare."
-        return Said(_of_ratio(k), looks, hint)
-    close = max(close_to(case.tolerance(t)) for _, t, _, _ in seen)
-    pairs = [(got, right) for _, _, got, right in seen]
-    if all(error_of(np.abs(a), np.abs(b)) <= close for a, b in pairs):
-        hint = "For which inputs is the right result negative, and what is yours there?"
-        return Said(("L01",), "Only signs are wrong, and not all of them.", hint)
-    steps = np.concatenate([(a - b).ravel() for a, b in pairs])
-    if steps.size and np.ptp(steps) <= 1e-6 * max(1.0, float(np.abs(steps).max())):
-        looks = f"Your result is off by {steps[0]:.4g}, for every input."
-        hint = "Which constant do you add, or leave out?"
-        return Said(("L02",), looks, hint)
-    given = [s[1].inputs[0] for s in seen]
-    if all(
-        a.shape == np.shape(x) and error_of(a, x) <= close
-        for (a, _), x in zip(pairs, given, strict=True)
-    ):
-        x = case.argument(0)
-        hint = "Which line of forward computes, and is it what forward returns?"
-        return Said((), f"forward returned the numbers of {x} as they came.", hint)
-    wrong = [fact for fact, _, _ in off]
-    if partial_match.follows_an_option(case, wrong):
-        return Said(("R08",), "", "")
-    numbers = [(trial, got) for _, trial, got, _ in seen]
-    if said := _of_other_inputs(case, place, numbers):
-        return said
-    if words := where(case, [(t, got, right) for _, t, got, right in seen]):
-        looks = f"It's wrong at each element where {words}, and right at the others."
-        hint = "Take one such element. What should come out, on paper?"
-        return Said((), looks, hint)
-    return _by_cases(case, case.facts, wrong) or _moved(pairs)

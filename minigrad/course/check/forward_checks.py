@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from minigrad import errors
-from minigrad.course.check import comparison, partial_match, traits, wording
+from minigrad.course.check import partial_match, result_comparison, traits, wording
 from minigrad.course.check.casefile import (
     CaseFile,
     difference_of,
@@ -261,7 +261,7 @@ def _finding(
     if error_of(got, right) <= COARSE:
         return Finding(("T01",), what, where, evidence=evidence)
     ids = _stories(case, place) or _where_it_is_right(case, place, off)
-    said = None if ids else comparison.of_result(case, place, off)
+    said = None if ids else result_comparison.of_result(case, place, off)
     looks_like, hint = "", "" if ids else hint
     if said:
         ids, looks_like, hint = said.ids, said.looks_like, said.hint

@@ -29,7 +29,7 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
     "2 * {0}": lambda v: 2 * v,
     "{0} / 2": lambda v: v / 2,
     "{0} ** 2": lambda v: v**2,
-    "sqrt({0})": lambda v: v**0.5,
+    "sqrt({0})": np.sqrt,
     "{0} + 1": lambda v: v + 1,
     "{0} - 1": lambda v: v - 1,
     "1 - {0}": lambda v: 1 - v,
@@ -139,11 +139,13 @@ def _array(value: Array | None) -> Array:
     return np.zeros(0) if value is None else value
 
 
-def another_function(name: str, seen: Sequence[tuple[Trial, Array]]) -> str:
-    """``ceil(x)``, if all results are those of this function of the first input."""
+def another_function(
+    name: str, arrays: Sequence[Array], seen: Sequence[tuple[Trial, Array]]
+) -> str:
+    """``ceil(x)``, if all results are those of this function of these arrays."""
     for each in FUNCTIONS:
         with np.errstate(all="ignore"):
-            told = [getattr(np, each)(np.asarray(t.inputs[0])) for t, _ in seen]
+            told = [getattr(np, each)(array) for array in arrays]
         pairs = zip(seen, told, strict=True)
         if all([error_of(got, y) <= _close_to(t) for (t, got), y in pairs]):
             return f"{each}({name})"

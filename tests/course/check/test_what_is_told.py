@@ -77,6 +77,15 @@ def told(of: Any, cases: Any, backward: Any = None, forward: Any = None) -> str:
             "Your gradient would be right if c were 1 - c.",
         ),
         (PRODUCT, PAIRS, lambda g, x, y: (g * (x - y), g * x), "Yours is x - y."),
+        (PRODUCT, PAIRS, lambda g, x, y: (g / y, g * x), "be right if y were 1 / y."),
+        (PRODUCT, PAIRS, lambda g, x, y: (0 * g, g * x), "is zero everywhere."),
+        (
+            SINE,
+            SINES,
+            lambda g, x: (g * np.cos(np.minimum(x, 1.7)),),
+            "It's wrong at each element where x is 1.75 or more",
+        ),
+        (SINE, SINES, lambda g, x: (g * np.cos(x) / x.max(),), "one times a number: "),
     ],
 )
 def test_what_wrong_gradients_have_in_common_is_told(
@@ -91,6 +100,8 @@ def test_what_wrong_gradients_have_in_common_is_told(
     [
         (SINE, SINES, lambda x: np.sin(0.01 * x), "the right ones for 0.01 * x"),
         (SINE, SINES, lambda x: 1 - x**2, "those of 1 - x ** 2."),
+        (SINE, SINES, lambda x: np.exp(np.sin(x)), "those of exp(the right result)."),
+        (SINE, SINES, np.ceil, "those of ceil(x)."),
         (SCALE, SCALES, lambda x, c: x / c, "would be right if c were 1 / c."),
         (
             POWER,
