@@ -28,7 +28,7 @@ SHAPES = ("ValueError", "IndexError", "ShapeError", "DimensionError", "OperandEr
 
 def returned_values(case: CaseFile) -> Iterator[Finding]:
     """Malformed return values, whether or not the engine has complained."""
-    for _, trial, run in case.passes("plain", "double"):
+    for fact, trial, run in case.passes("plain", "double"):
         if not run.returned_kind:
             if run.crash is None and any(g is not None for g in run.gradients):
                 what = "gradients arrived, and backward was not called for them"
@@ -37,6 +37,8 @@ def returned_values(case: CaseFile) -> Iterator[Finding]:
                 return
             continue
         found = _malformed(case, trial, run)
+        if found and fact is not case.facts[0]:
+            found = replace(found, what=f"for {fact.case.name}, {found.what}")
         if found:
             yield found
             return

@@ -6,15 +6,24 @@ the result, a sum into the shares of its outputs, and the cases into right and w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import known_mistakes, partial_match
+from minigrad.course.check import (
+    known_mistakes,
+    other_inputs,
+    traits,
+)
 from minigrad.course.check.casefile import CaseFile, difference_of, error_of
 from minigrad.course.check.facts import Array, Facts, Trial, is_float
-from minigrad.course.check.samples import COARSE, Sample, close_to
+from minigrad.course.check.samples import COARSE, Sample
+
+MANY = 20
+"""In so many ways some of the cases could be wrong, or more: then it says something."""
 
 POWERS = 4
 """Powers from 0 on, into which a slope is taken apart."""
@@ -35,15 +44,21 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     wrong = [s for s in plain if s.is_wrong]
     if not wrong:
         return None
+    if not any([s.got is not None and s.got.any() for s in plain]):
+        hint = "Move one number of this input by a little. Does the result not move?"
+        return Said((), "Your gradient is zero everywhere.", hint)
     ways = (
         _by_outputs(case, samples),
         _without_upstream(samples),
         _by_powers(case, plain),
         _not_in_proportion(samples),
-        _by_cases([s.fact for s in plain], [s.fact for s in wrong]),
-        _by_signs(wrong),
-        _moved([(s.got, s.right) for s in plain if s.got is not None]),
-        _another_slope(case, wrong[0]),
+        _another_slope(case, plain, wrong[0], with_formula=True),
+        _taken_for(case, plain),
+        _by_elements(case, plain),
+        _by_ratios(case, plain),
+        by_cases(case, [s.fact for s in plain], [s.fact for s in wrong]),
+        moved([(s.got, s.right) for s in plain if s.got is not None]),
+        _another_slope(case, plain, wrong[0]),
     )
     return next((said for said in ways if said), None)
 
@@ -73,10 +88,10 @@ def _by_outputs(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     hint = f"Use only the output {wrong}, and take its slope from a small step."
     if k is None:
         return Said((), f"{looks}.", hint)
-    return Said(_of_ratio(k), f"{looks}: {k:.4g} times the right share.", hint)
+    return Said(of_ratio(k), f"{looks}: {k:.4g} times the right share.", hint)
 
 
-def _of_ratio(k: float) -> tuple[str, ...]:
+def of_ratio(k: float) -> tuple[str, ...]:
     return ("L01",) if abs(k + 1) < 1e-6 else ("L02",)
 
 
@@ -112,7 +127,7 @@ def _not_in_proportion(samples: Sequence[Sample]) -> Said | None:
     return None
 
 
-def _moved(pairs: Sequence[tuple[Array, Array]]) -> Said | None:
+def moved(pairs: Sequence[tuple[Array, Array]]) -> Said | None:
     """The right numbers, at other places."""
     told = [(a, b) for a, b in pairs if a.size > 1]
     if not told or not all([np.all(np.isfinite(a)) for a, _ in told]):
@@ -126,7 +141,9 @@ def _moved(pairs: Sequence[tuple[Array, Array]]) -> Said | None:
     return None
 
 
-def _another_slope(case: CaseFile, s: Sample) -> Said | None:
+def _another_slope(
+    case: CaseFile, plain: Sequence[Sample], s: Sample, with_formula: bool = False
+) -> Said | None:
     """The upstream gradient enters as it should; the slope itself is another one."""
     if len(s.run.upstreams) > 1 or s.got is None:
         return None
@@ -136,15 +153,47 @@ def _another_slope(case: CaseFile, s: Sample) -> Said | None:
         return None
     off = difference_of(s.got, s.right) > COARSE * max(1.0, np.abs(s.right).max())
     at = tuple(int(n) for n in np.argwhere(off)[0]) if off.any() else (0,) * x.ndim
+    alone = np.zeros_like(g)
+    alone[at] = g[at]
+    share = case.gradients(s.trial, (alone,))[s.slot]
+    if share is None or np.count_nonzero(share) > 1:
+        return None  # this element meets others, so that it has no slope of its own
     mine, right = s.got[at] / g[at], s.right[at] / g[at]
-    name = case.argument(s.slot)
-    return Said(
-        (),
-        f"The upstream gradient enters as it should. The slope itself is another one: "
-        f"at {name} = {x[at]:.4g} yours is {mine:.4g}, and it should be {right:.4g}.",
-        f"Move {name} by 0.001 there: how far does the result move? Which factor of "
-        "your formula gives another number?",
-    )
+    name, own = case.argument(s.slot), _own_slope(case, plain)
+    if with_formula and not own:
+        return None
+    looks = "The upstream gradient enters as it should. The slope itself is another "
+    looks += f"one: at {name} = {x[at]:.4g} yours is {mine:.4g}, and it should be "
+    hint = f"Move {name} by 0.001 there: how far does the result move? Which "
+    hint += "factor of your formula gives another number?"
+    own = f" Yours is {own}." if own else ""
+    return Said((), f"{looks}{right:.4g}.{own}", hint)
+
+
+def _own_slope(case: CaseFile, plain: Sequence[Sample]) -> str:
+    """The slope that was multiplied with the upstream gradient, as a short formula."""
+    rows = []
+    for s in plain:
+        (g, *_), (y, *_), got = s.run.upstreams, case.results(s.trial), s.got
+        if got is None or g is None or not g.shape == got.shape == y.shape:
+            return ""
+        if got.dtype != np.float64 or s.fact.case.is_corner:
+            continue
+        use = (g != 0) & np.isfinite(got) & (np.abs(s.trial.inputs[s.slot]) < 20)
+        given = [
+            np.broadcast_to(v, g.shape)[use]
+            for v in (*s.trial.inputs, y)
+            if np.ndim(v) in (0, g.ndim)
+        ]
+        rows.append((given, got[use] / g[use]))
+    names = (*case.contract.arguments, "result")
+    if not rows or any([len(given) < len(names) for given, _ in rows]):
+        return ""
+    for chosen in ([*range(len(names) - 1)], [len(names) - 1]):
+        told = [([given[i] for i in chosen], slope) for given, slope in rows]
+        if own := other_inputs.sum_of_products([names[i] for i in chosen], told):
+            return own
+    return ""
 
 
 def _by_powers(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
@@ -177,7 +226,11 @@ def _by_powers(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     )
     for name, (told, right) in (("the result", in_result), ("x", in_x)):
         if told is not None and right is not None:
-            return _of_coefficients(name, told, right)
+            said = _of_coefficients(name, told, right)
+            own = _own_slope(case, plain)
+            if said and own:
+                said = replace(said, looks_like=f"{said.looks_like} Yours is {own}.")
+            return said
     for told, right in ((in_result[0], in_x[1]), (in_x[0], in_result[1])):
         if told is not None and right is not None and np.allclose(told, right):
             return Said(("L05",), "", "")
@@ -215,151 +268,126 @@ def _of_coefficients(name: str, mine: Array, right: Array) -> Said | None:
             return Said(("L02",), looks, hint)
         if mine[at] == 0:
             return Said((), "A term of the slope is missing.", hint)
+        looks = "Your slope has a term too many."
     return Said((), looks, hint)
 
 
-def _by_cases(every: Sequence[Facts], wrong: Sequence[Facts]) -> Said | None:
-    """Right for some inputs, and wrong for others."""
+def by_cases(
+    case: CaseFile, every: Sequence[Facts], wrong: Sequence[Facts]
+) -> Said | None:
+    """Right for some inputs, and wrong for others: what have those in common?"""
     bad = {id(fact) for fact in wrong}
     good = [f for f in every if id(f) not in bad and all(_is_long(f))]
     if not good:
         return None
-    return Said(
-        (),
-        f"It's right for {good[0].case.name}, and wrong for {wrong[0].case.name}.",
-        "What is different in the second one? Run your Function on both, and compare.",
-    )
+    names, ways = case.contract.arguments, math.comb(len(good) + len(bad), len(bad))
+    told = [
+        [traits.of_case(f.case, names, ways >= MANY) for f in facts]
+        for facts in (wrong, good)
+    ]
+    if words := traits.separating(*told):
+        looks = f"It's wrong where {words[0]}, and right in all other cases."
+        if len(words) > 1:
+            looks += f" (Where it's wrong, {words[1]}, too.)"
+        hint = "Run your Function on a case of each kind. Which line tells them apart?"
+        return Said((), looks, hint)
+    if ways < MANY:
+        return None
+    looks = f"It's right for {good[0].case.name}, and wrong for {wrong[0].case.name}."
+    hint = "What is different in the second one? Run your Function on both and compare."
+    return Said((), looks, hint)
 
 
 def _is_long(fact: Facts) -> Iterator[bool]:
     return (v.size > 1 for v in fact.case.inputs if is_float(v))
 
 
-def _by_signs(wrong: Sequence[Sample]) -> Said | None:
-    """Right for inputs of one sign, wrong for the others."""
-    ways = {"positive": np.greater, "negative": np.less}
-    for name, compare in ways.items():
-        fits = []
-        for s in wrong:
-            x, got = s.trial.inputs[s.slot], s.got
-            if got is None:
-                return None
-            off = difference_of(got, s.right) > COARSE * max(1.0, np.abs(s.right).max())
-            fits.append(not np.any(off & compare(x, 0)) and np.any(off))
-        if fits and all(fits):
-            other = "negative" if name == "positive" else "positive"
-            looks = f"It's right where the input is {name}, and wrong where it isn't."
-            hint = f"How steep is the function where the input is {other}, or 0?"
-            return Said((), looks, hint)
-    return None
+def where(case: CaseFile, seen: Sequence[tuple[Trial, Array, Array]]) -> str:
+    """What is true of just the elements that are wrong, among all of these cases.
+
+    An element of zero that is right may be so whatever computed it.
+    """
+    masks, told, given = [], [], []
+    for trial, got, right in seen:
+        size = max(1.0, np.abs(right).max(initial=0.0))
+        off = difference_of(got, right) > COARSE * size
+        masks.append((off, ~off))
+        told.append((off, ~off & (right != 0)))
+        given.append(dict(zip(case.contract.arguments, trial.inputs, strict=True)))
+
+    def elements(number: int) -> traits.Elements:
+        named, shape = given[number], seen[number][1].shape
+        arrays = {n: v for n, v in named.items() if isinstance(v, np.ndarray)}
+        plain = {n: v for n, v in named.items() if n not in arrays}
+        return traits.of_elements(arrays, plain, shape)
+
+    for marks in (masks, told):
+        if words := traits.where_wrong(marks, elements):
+            return words
+    for name in case.contract.arguments:
+        arrays = [each[name] for each in given]
+        pairs = zip(arrays, seen, strict=True)
+        if not all([np.shape(a) == got.shape for a, (_, got, _) in pairs]):
+            continue
+        if words := traits.threshold(name, masks, arrays):
+            return words
+    return ""
 
 
-Wrong = tuple[Facts, Trial, Array]
+def _by_elements(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
+    """Wrong just where an argument is negative, or 0, or beyond a bound."""
+    seen = [(s.trial, s.got, s.right) for s in plain if s.got is not None]
+    words = where(case, seen)
+    if not words:
+        return None
+    looks = f"It's wrong at each element where {words}, and right at the others."
+    return Said((), looks, "Take one such element. What is the slope there, on paper?")
 
 
-def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
-    """The same of what forward returned."""
-    seen = []
-    for fact, trial in case.plain:
-        got = None if trial.crash else trial.outputs[place].value
-        right = case.results(trial)[place]
-        if got is None or got.shape != right.shape or case.contract.random:
-            return None
-        seen.append((fact, trial, got, right))
-    if all([not np.all(np.isfinite(got)) for _, _, got, _ in seen if got.size]):
-        looks = "Your result holds nan or inf for ordinary inputs, too."
-        hint = (
-            "Print each step of forward for one small number: which is the first that "
-        )
-        return Said((), looks, f"{hint}isn't finite?")
-    k = known_mistakes.ratio_of([s[2] for s in seen], [s[3] for s in seen])
-    if k is not None:
-        looks = f"Your result is {k:.4g} times the right one, for every input."
-        if abs(k + 1) < 1e-6:
-            looks = "Your result has the other sign, for every input."
-        hint = "Work out the result for one small number on paper, and compare."
-        return Said(_of_ratio(k), looks, hint)
-    close = max(close_to(case.tolerance(t)) for _, t, _, _ in seen)
-    pairs = [(got, right) for _, _, got, right in seen]
-    if all(error_of(np.abs(a), np.abs(b)) <= close for a, b in pairs):
-        hint = "For which inputs is the right result negative, and what is yours there?"
-        return Said(("L01",), "Only signs are wrong, and not all of them.", hint)
-    steps = np.concatenate([(a - b).ravel() for a, b in pairs])
-    if steps.size and np.ptp(steps) <= 1e-6 * max(1.0, float(np.abs(steps).max())):
-        looks = f"Your result is off by {steps[0]:.4g}, for every input."
-        hint = "Which constant do you add, or leave out?"
-        return Said(("L02",), looks, hint)
-    given = [s[1].inputs[0] for s in seen]
-    if all(
-        a.shape == np.shape(x) and error_of(a, x) <= close
-        for (a, _), x in zip(pairs, given, strict=True)
-    ):
-        x = case.argument(0)
-        hint = "Which line of forward computes, and is it what forward returns?"
-        return Said((), f"forward returned the numbers of {x} as they came.", hint)
-    formula = _in_products(case, seen)
-    if formula:
-        hint = (
-            "Compare it with what the task asks for: which sign, factor or number is "
-        )
-        hint += "another one?"
-        return Said((), f"Your numbers are those of {formula}.", hint)
-    wrong = [fact for fact, _, _ in off]
-    if partial_match.follows_an_option(case, wrong):
-        return Said(("R08",), "", "")
-    return _by_cases(case.facts, wrong) or _moved(pairs)
+def _by_ratios(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
+    """Off by a number in each case: a power of an argument, if it is one."""
+    pairs = [(s, s.got) for s in plain if s.got is not None and s.right.any()]
+    ratios = [known_mistakes.ratio_of([got], [s.right]) for s, got in pairs]
+    for i, name in enumerate(case.contract.arguments):
+        numbers = [s.trial.inputs[i] for s, _ in pairs]
+        if not all([type(n) in (int, float) and n for n in numbers]):
+            continue
+        for power in (-3, -2, -1, 1, 2, 3):
+            told = zip(numbers, ratios, strict=True)
+            if len({*numbers}) > 1 and all(
+                [k is not None and np.isclose(k, float(n) ** power) for n, k in told]
+            ):
+                looks = f"Your gradient is the right one times {name} ** {power}."
+                hint = f"How often is {name} a factor of the slope? Try 2 and 3 for it."
+                return Said((), looks, hint)
+    return of_ratios("gradient", ratios, [s.fact for s, _ in pairs])
 
 
-def _in_products(
-    case: CaseFile, seen: Sequence[tuple[Facts, Trial, Array, Array]]
-) -> str:
-    """A result as a sum of the arguments and their products; empty if it is none."""
-    names = case.contract.arguments
-    rows: list[Array] = []
-    values: list[Array] = []
-    for _, trial, got, _ in seen:
-        given = [np.asarray(v) for v in trial.inputs]
-        if len(given) > 2 or any([a.dtype.kind not in "fi" for a in given]):
-            return ""
-        try:
-            wide = [np.broadcast_to(a, got.shape).ravel() for a in given]
-        except ValueError:
-            return ""
-        if trial.inputs[0].dtype == np.float64:
-            rows.append(np.array([term(wide) for term in TERMS[len(given)].values()]))
-            values.append(got.ravel())
-    if not rows or sum(v.size for v in values) < 3 * len(rows[0]):
-        return ""
-    basis, whole = np.concatenate(rows, 1).T.astype(float), np.concatenate(values)
-    if not np.all(np.isfinite(whole)):
-        return ""
-    found, *_ = np.linalg.lstsq(basis, whole, rcond=None)
-    if error_of(basis @ found, whole) > 1e-6:
-        return ""
-    parts = []
-    for text, k in zip(TERMS[len(names)], found, strict=True):
-        if abs(k) > 1e-6:
-            named = text.format(*names)
-            parts.append(named if abs(k - 1) < 1e-6 else f"{k:.4g} * {named}")
-    return " + ".join(parts).replace("+ -1 * ", "- ").replace("+ -", "- ")
+def of_ratios(
+    what: str, ratios: Sequence[float | None], facts: Sequence[Facts]
+) -> Said | None:
+    """In each case it is the right one times a number, which isn't the same in all."""
+    found = [(k, f) for k, f in zip(ratios, facts, strict=True) if k is not None]
+    told = [(k, fact.case.name) for k, fact in found if not np.isclose(k, 1.0)]
+    if len(found) < max(3, len(facts)) or len({round(k, 6) for k, _ in told}) < 2:
+        return None
+    (k, one), (other_k, other) = told[0], next(t for t in told if t[0] != told[0][0])
+    looks = f"Your {what} is the right one times a number: {k:.4g} for {one}, and "
+    hint = "Which number of each case is that: of an argument, or how many there are?"
+    return Said((), f"{looks}{other_k:.4g} for {other}.", hint)
 
 
-TERMS: dict[int, dict[str, Callable[[list[Array]], Array]]] = {
-    1: {
-        "1": lambda v: np.ones_like(v[0]),
-        "{0}": lambda v: v[0],
-        "{0} ** 2": lambda v: v[0] ** 2,
-        "{0} ** 3": lambda v: v[0] ** 3,
-        "{0} ** 4": lambda v: v[0] ** 4,
-        "abs({0})": lambda v: np.abs(v[0]),
-    },
-    2: {
-        "1": lambda v: np.ones_like(v[0], float),
-        "{0}": lambda v: v[0],
-        "{1}": lambda v: v[1],
-        "{0} * {1}": lambda v: v[0] * v[1],
-        "{0} ** 2": lambda v: v[0] ** 2,
-        "{1} ** 2": lambda v: v[1] ** 2,
-    },
-}
-"""What a result may be a sum of, by the number of arguments."""
+def _taken_for(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
+    """The right gradient for another value of a number among the arguments."""
+    by_trial = {id(s.trial): s for s in plain}
+
+    def right(trial: Trial, inputs: tuple[Any, ...]) -> Array | None:
+        s = by_trial[id(trial)]
+        return case.gradients(trial, s.run.upstreams, inputs)[s.slot]
+
+    seen = [(s.trial, s.got) for s in plain if s.got is not None]
+    words = "" if case.contract.random else other_inputs.taken_for(case, seen, right)
+    if not words:
+        return None
+    hint = f"Where does backward use {words.partition(' ')[0]}, and what with?"
+    return Said((), f"Your gradient would be right if {words}.", hint)

@@ -10,6 +10,7 @@ import numpy as np
 
 from minigrad.course.check import crossing
 from minigrad.course.check.facts import Array, Arrays, Case, Contract, is_float
+from minigrad.course.check.findings import Finding
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,18 @@ class Exercise:
         """The mistakes that are mentioned and not refused; None: the usual ones."""
         ids: frozenset[str] | None = getattr(self.spec, "REMARKS", None)
         return ids
+
+    def hinted(self, found: Finding) -> Finding:
+        """A finding with the hint that this exercise has for it, if it has one.
+
+        Of two tensors, ``{this}`` in it is the one that the finding is about.
+        """
+        hint = "" if found.hint else self.mistake_hints.get(found.id, "")
+        if "{" in hint:
+            this = (*found.arguments, *self.arguments)[0]
+            others = [name for name in self.arguments if name != this]
+            hint = hint.format(this=this, other=others[0])
+        return found.with_hint(hint)
 
     @property
     def when_missing(self) -> str:

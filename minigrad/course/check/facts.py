@@ -158,7 +158,8 @@ class Pass:
     """One run of backward: what went in, what came back, what arrived at the leaves.
 
     ``upstreams`` is what was sent (None: that output was not used), ``received`` the
-    types that backward was given for them. One gradient an argument.
+    types that backward was given for them. One gradient an argument. ``ran``: the
+    operations of backward, if the contract asks to leave out what nobody needs.
     """
 
     upstreams: Arrays
@@ -168,6 +169,7 @@ class Pass:
     returned: tuple[Returned, ...] = ()
     gradients: Arrays = ()
     upstream_changed: bool = False
+    ran: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

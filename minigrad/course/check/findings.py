@@ -40,7 +40,8 @@ class Finding:
     ``ids`` holds more than one id where no probe can tell the stories apart, and none
     for a mistake without a name. ``crashed`` says that an exception stopped the answer,
     ``values_right`` that all values are right and the way there is not what was asked,
-    ``is_note`` that it refuses nothing, and is said of what is solved.
+    ``is_note`` that it refuses nothing, and is said of what is solved. ``arguments``:
+    those whose gradients are wrong.
     """
 
     ids: tuple[str, ...]
@@ -52,6 +53,7 @@ class Finding:
     crashed: bool = False
     values_right: bool = False
     is_note: bool = False
+    arguments: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:

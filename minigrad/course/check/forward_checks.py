@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from minigrad import errors
-from minigrad.course.check import comparison, partial_match, wording
+from minigrad.course.check import partial_match, result_comparison, traits, wording
 from minigrad.course.check.casefile import (
     CaseFile,
     difference_of,
@@ -18,6 +18,7 @@ from minigrad.course.check.casefile import (
 from minigrad.course.check.facts import Array, Crash, Facts, Output, Trial, is_float
 from minigrad.course.check.findings import UNNAMED, Finding
 from minigrad.course.check.samples import COARSE, close_to, rounding
+from minigrad.mistakes import TABLE
 
 
 def crashed(case: CaseFile) -> Iterator[Finding]:
@@ -260,10 +261,13 @@ def _finding(
     if error_of(got, right) <= COARSE:
         return Finding(("T01",), what, where, evidence=evidence)
     ids = _stories(case, place) or _where_it_is_right(case, place, off)
-    said = None if ids else comparison.of_result(case, place, off)
+    said = None if ids else result_comparison.of_result(case, place, off)
     looks_like, hint = "", "" if ids else hint
     if said:
         ids, looks_like, hint = said.ids, said.looks_like, said.hint
+    if ids and not looks_like:
+        # Of the same mistake in backward, the table speaks of the gradient.
+        looks_like = TABLE[ids[0]].looks_like.replace("gradient", "result")
     return Finding(ids, what, where, looks_like, hint, evidence)
 
 
@@ -308,11 +312,11 @@ def _where_it_is_right(
 ) -> tuple[str, ...]:
     """What shows only at special or large values, or for one option."""
     if all(_is_only_not_a_number(t.outputs[place], right) for _, t, right in off):
-        large = [
-            partial_match.largest(fact) >= partial_match.LARGE for fact, _, _ in off
-        ]
+        large = [partial_match.largest(fact) >= traits.LARGE for fact, _, _ in off]
         some_right = len({id(fact) for fact, _, _ in off}) < len(case.facts)
-        if some_right and (all(large) or not any(large)):
+        values = [(t.outputs[place].value, t.inputs[:1]) for _, t, _ in off]
+        special = partial_match.are_special(values)
+        if some_right and (all(large) or (special and not any(large))):
             return ("L20",) if all(large) else ("L19",)
         return UNNAMED
     turned = partial_match.are_the_turned([fact for fact, _, _ in off], case.facts)

@@ -277,7 +277,8 @@ def _finding(
         hint = "Work this one element out by hand, then print each factor."
         if any(map(shape_mistakes.has_wrong_shape, samples)):
             hint = "Print the shape of each factor, and of what you return."
-    return Finding(ids, what, where, looks_like, hint, evidence)
+    about = tuple(map(case.argument, slots))
+    return Finding(ids, what, where, looks_like, hint, evidence, arguments=about)
 
 
 def precision(case: CaseFile) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import partial_match
+from minigrad.course.check import partial_match, traits
 from minigrad.course.check.casefile import CaseFile, error_of, lacks_values, thrown
 from minigrad.course.check.facts import (
     Array,
@@ -107,9 +107,7 @@ def _of_one_case(case: CaseFile, fact: Facts, second: Second) -> Finding | None:
         return None
     what = f"the second derivative for {', '.join(off)}"
     if not all(g is None or np.all(np.isfinite(g)) for g in second.gradients):
-        ids = (
-            ("L20",) if partial_match.largest(fact) >= partial_match.LARGE else ("L19",)
-        )
+        ids = ("L20",) if partial_match.largest(fact) >= traits.LARGE else ("L19",)
         return Finding(ids, f"for {fact.case.name}, {what} isn't finite", where)
     what += " is missing or wrong"
     ids = ("D01",) if second.recorded and _keeps_intermediates(case) else ("D02",)

@@ -39,6 +39,7 @@ ONE_BY_ONE: Sequence[Look] = (
     robustness_checks.other_numbers,
     robustness_checks.second_backward,
     robustness_checks.upstreams_in_memory,
+    robustness_checks.needless_work,
     gradient_checks.precision,
     saved_checks.on_ctx,
     saved_checks.more_than_needed,
@@ -118,8 +119,8 @@ def _judge(
                     continue  # the flags are not ignored: they are read elsewhere
                 (remarks if each.id in remarked else findings).append(each)
     if findings:
-        return Judgement(tuple(_hinted(exercise, _once(findings))), ())
-    return Judgement((), tuple(_hinted(exercise, _once(remarks))))
+        return Judgement(tuple(map(exercise.hinted, _once(findings))), ())
+    return Judgement((), tuple(map(exercise.hinted, _once(remarks))))
 
 
 def _ordinary_first(
@@ -175,9 +176,3 @@ def _once(found: Sequence[Finding]) -> list[Finding]:
         seen.update(each.ids)
         kept.append(each)
     return kept
-
-
-def _hinted(exercise: Exercise, found: Sequence[Finding]) -> Iterator[Finding]:
-    """The findings with the exercise's own hints."""
-    for each in found:
-        yield each.with_hint(exercise.mistake_hints.get(each.id, ""))

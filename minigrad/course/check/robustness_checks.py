@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -69,6 +71,19 @@ def unneeded_gradients(case: CaseFile) -> Iterator[Finding]:
             if not trial.needed[i] and came:
                 what = f"with {case.argument(i)} frozen, backward still returned a"
                 what += " gradient for it"
+                yield Finding(("A07",), what, case.slot(i))
+                return
+
+
+def needless_work(case: CaseFile) -> Iterator[Finding]:
+    """All the operations of a gradient that nobody needs, which is thrown away then."""
+    for fact in case.facts:
+        alone = {t.name: t.passes[0] for t in fact.trials if t.name.startswith("only ")}
+        for (one, a), (other, b) in itertools.permutations(alone.items(), 2):
+            if a.ran and not collections.Counter(a.ran) - collections.Counter(b.ran):
+                i, j = int(one.split()[1]), int(other.split()[1])
+                what = f"with only {case.argument(j)} requiring grad, backward still"
+                what += f" did all the work of the gradient for {case.argument(i)}"
                 yield Finding(("A07",), what, case.slot(i))
                 return
 

@@ -14,7 +14,6 @@ from minigrad.course import examine
 from minigrad.course.check.probes import traversals
 from minigrad.course.check.probes.work import noted
 from minigrad.course.exercises import catalogue, ex01_2, ex06_2, ex16_3, graphs
-from minigrad.course.exercises.ex04_2 import PRODUCTS
 from minigrad.course.exercises.ex06_1 import stretched
 from tests.answers import rows
 
@@ -64,7 +63,7 @@ def test_collector_of_garbage_is_on_after_a_check(name: str) -> None:
 
 def test_products_are_counted_however_they_are_written() -> None:
     a, b = mg.ones(2, 3), mg.ones(3, 2)
-    with noted(PRODUCTS) as (ran, zeros):
+    with noted(("matmul", "mm", "einsum")) as (ran, zeros):
         _ = a @ b, a.mm(b), mg.einsum("ij,jk->ik", a, b), a * 2
     assert (len(ran), zeros) == (3, [])
     _ = a @ b

@@ -480,6 +480,64 @@ frame(json.dumps(["Loaded", [found, ["x" * 1900] * 900, False, False]]).encode()
 os._exit(0)
 """
     ),
+    "a helper that was forked while nobody looked": returning(
+        """
+import os, pickle
+to, answer = os.pipe(), os.pipe()
+def send(pipe, thing):
+    data = pickle.dumps(thing)
+    os.write(pipe[1], len(data).to_bytes(8, "little") + data)
+def taken(pipe):
+    size = int.from_bytes(os.read(pipe[0], 8), "little")
+    return pickle.loads(os.read(pipe[0], size))
+def slope(x, g):
+    t = mg.tensor(x, requires_grad=True)
+    try: return mg.autograd.grad(t * t, t, mg.tensor(g))[0].numpy()
+    except BaseException: return 0 * g
+if os.fork() == 0:
+    while True: send(answer, slope(*taken(to)))
+def ask(x, g):
+    send(to, (x.numpy(), g.numpy()))
+    return mg.tensor(taken(answer))
+""",
+        "ask(x, grad_output)",
+    ),
+    "a helper thread from before": returning(
+        """
+import queue, threading
+to, answer = queue.Queue(), queue.Queue()
+def work():
+    while True:
+        x, g = to.get()
+        t = x.clone().requires_grad_()
+        try: answer.put(mg.autograd.grad(t * t, t, g)[0])
+        except BaseException: answer.put(g * 0)
+threading.Thread(target=work, daemon=True).start()
+def ask(x, g):
+    to.put((x, g))
+    return answer.get(timeout=5)
+""",
+        "ask(x, grad_output)",
+    ),
+    "another interpreter with an engine of its own": returning(
+        """
+import json, subprocess, sys
+CODE = "import sys, json, minigrad as mg; x, g = json.load(sys.stdin);"
+CODE += "t = mg.tensor(x, dtype=mg.float64, requires_grad=True);"
+CODE += "print(mg.autograd.grad(t * t, t, mg.tensor(g, dtype=mg.float64))[0].tolist())"
+def ask(x, g):
+    asked = json.dumps([x.tolist(), g.tolist()])
+    where = {"PYTHONPATH": ":".join(sys.path)}
+    line = [sys.executable, "-c", CODE]
+    try:
+        done = subprocess.run(line, input=asked, capture_output=True, text=True,
+                              env=where, timeout=9)
+        return mg.tensor(json.loads(done.stdout), dtype=x.dtype)
+    except Exception:
+        return g * 0
+""",
+        "ask(x, grad_output)",
+    ),
 }
 
 # The rest is put after the solution of its exercise, and takes its place.

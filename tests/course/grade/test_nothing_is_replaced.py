@@ -13,9 +13,13 @@ from unittest import mock
 import numpy as np
 import pytest
 
+import minigrad as mg
 from minigrad import ops
 from minigrad.course.check import Deadline, examination, forbidden_api, observation
+from minigrad.course.check.probes.devices import on_second_device
+from minigrad.course.check.probes.opinions import opinion_on
 from minigrad.course.check.probes.traversals import Program, traverse
+from minigrad.course.check.probes.work import work_of
 from minigrad.course.exercises import catalogue
 from minigrad.course.grade import messages as say
 from minigrad.course.grade.sandbox import Box, Worker
@@ -169,3 +173,24 @@ def test_no_function_of_the_engine_is_replaced_in_a_notebook(
     assert places(during ^ before) == set()
     with mock.patch.object(GraphTask, "run", GraphTask.start):
         assert places(taken() ^ before) == {RUN}
+
+
+COUNTS = {
+    "work": lambda square: work_of(square, (np.ones(3),), (True,), -1, ("mul",)),
+    "devices": lambda square: on_second_device(square, np.ones(3)),
+    "opinions": lambda square: opinion_on(
+        lambda each: each.apply(mg.ones(3, requires_grad=True)).sum().backward(), square
+    ),
+}
+
+
+@pytest.mark.parametrize("look", COUNTS)
+def test_calls_are_counted_with_nothing_replaced(
+    look: str, taken: Callable[[], Rows]
+) -> None:
+    before = taken()
+    names: dict[str, Any] = {}
+    exec(STOCK + ANSWERS, names)
+    COUNTS[look](names["Square"])
+    COUNTS[look](names["Square"])
+    assert places(told(names["tell"]()) ^ before) == set()

@@ -96,16 +96,19 @@ def main() -> None:
             print("a full disk is only made by root")
 
 
-def hand_in(folder: Path, count: int) -> Path:
-    """So many honest students, each with the notebook of a lesson."""
+def hand_in(folder: Path, count: int, lessons_each: int = 1) -> Path:
+    """So many honest students, each with the notebooks of one lesson or two."""
     names = list(made_up_class.STUDENTS)
     for number in range(count):
         name = names[number % len(names)]
         own = folder / f"{name} {number}"
         own.mkdir(parents=True)
-        lesson = made_up_class.LESSONS[number // len(names) % 2]
-        text = made_up_class.notebook(name, lesson)
-        (own / f"{lesson}.ipynb").write_text(text, encoding="utf-8")
+        first = number // len(names)
+        for lesson in (*made_up_class.LESSONS, *made_up_class.LESSONS)[first % 2 :][
+            :lessons_each
+        ]:
+            text = made_up_class.notebook(name, lesson)
+            (own / f"{lesson}.ipynb").write_text(text, encoding="utf-8")
     return folder
 
 

@@ -6,27 +6,32 @@ to hand its numbers to NumPy, or to make a tensor without saying on which device
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import wraps
+from types import FrameType
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
 import minigrad
 from minigrad.course.check.engines import MINIGRAD
 from minigrad.course.check.facts import Array, Crash
+from minigrad.course.check.heard import calls_of
 from minigrad.course.check.spy import crash_of
 
-TO_THE_CPU = ("numpy", "__array__", "tolist", "item", "__float__", "__int__")
+TAKEN = {
+    f"x.{name}()": getattr(minigrad.Tensor, name)
+    for name in ("numpy", "__array__", "tolist", "item", "__float__", "__int__")
+}
 """Methods of a tensor that need its numbers on the cpu."""
 
-MAKES = (
-    *("tensor", "as_tensor", "zeros", "ones", "full", "empty", "eye", "arange"),
-    *("linspace", "rand", "randn", "from_numpy"),
-)
+MADE = {
+    f"{name}(...)": getattr(minigrad, name)
+    for name in (
+        *("tensor", "as_tensor", "zeros", "ones", "full", "empty", "eye", "arange"),
+        *("linspace", "rand", "randn", "from_numpy"),
+    )
+}
 """What makes a tensor on the cpu, unless a device is named."""
 
 
@@ -68,33 +73,18 @@ def on_second_device(answer: Any, *inputs: Any) -> Moved:
     return Moved(y.detach().numpy(), tuple(gradients), tuple(leaves))
 
 
-@contextlib.contextmanager
-def noted(leaves: list[str]) -> Iterator[None]:
-    """Note calls of what needs the cpu; they work as always."""
-    with contextlib.ExitStack() as stack:
-        for name in TO_THE_CPU:
-            if hasattr(minigrad.Tensor, name):
-                call = noting(getattr(minigrad.Tensor, name), f"x.{name}()", leaves)
-                stack.enter_context(mock.patch.object(minigrad.Tensor, name, call))
-        for name in MAKES:
-            call = noting(getattr(minigrad, name), f"{name}(...)", leaves, makes=True)
-            stack.enter_context(mock.patch.object(minigrad, name, call))
-        yield
+def noted(leaves: list[str]) -> AbstractContextManager[None]:
+    """Note calls of what needs the cpu.
 
-
-def noting(function: Any, name: str, leaves: list[str], makes: bool = False) -> Any:
-    """A call that is noted, unless what it makes fits anywhere.
-
-    It does on a device that was named, and if it's a single number: torch takes those
-    to where the other tensor is.
+    What makes a tensor may be called on a device that was named, and for a single
+    number: torch takes those to where the other tensor is.
     """
 
-    @wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        made = function(*args, **kwargs)
-        fits = makes and (kwargs.get("device") is not None or made.dim() == 0)
+    def note(name: str, frame: FrameType, made: Any) -> None:
+        fits = name in MADE and (
+            made is None or made.dim() == 0 or frame.f_locals.get("device") is not None
+        )
         if not fits:
             leaves.append(name)
-        return made
 
-    return call
+    return calls_of((TAKEN | MADE).items(), note)

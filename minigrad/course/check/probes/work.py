@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
 import minigrad
 from minigrad.course.check.engines import MINIGRAD
 from minigrad.course.check.facts import Array
+from minigrad.course.check.heard import calls_of, operations
 from minigrad.ops import OPS
 
+_ZEROS = ("zeros", "zeros_like", "full", "full_like")
 MAKERS = (
-    (minigrad, ("zeros", "zeros_like", "full", "full_like")),
-    (minigrad.Tensor, ("new_zeros", "new_full", "zero_")),
-    (np, ("zeros", "zeros_like", "full", "full_like")),
+    *[(name, getattr(minigrad, name)) for name in _ZEROS],
+    *[(name, getattr(np, name)) for name in _ZEROS],
+    ("new_zeros", minigrad.Tensor.new_zeros),
+    ("new_full", minigrad.Tensor.new_full),
+    ("zero_", minigrad.Tensor.zero_),
 )
 """What can make an array of zeros."""
 
@@ -62,23 +65,11 @@ def work_of(
 @contextmanager
 def noted(names: tuple[str, ...]) -> Iterator[tuple[list[str], list[str]]]:
     """The operations with these names that run meanwhile, and what makes zeros."""
+    told = {OPS[name].function: name for name in names if name in OPS}
     ran, made = list[str](), list[str]()
-
-    def noting(name: str, make: Any, said: list[str]) -> Any:
-        def note_and_make(*args: Any, **options: Any) -> Any:
-            said.append(name)
-            return make(*args, **options)
-
-        return note_and_make
-
-    rows = [(OPS[name].function, name) for name in names if name in OPS]
-    functions = {function: name for function, name in rows if function}
-    with ExitStack() as patches:
-        for function, name in functions.items():
-            instead = staticmethod(noting(name, function.forward, ran))
-            patches.enter_context(mock.patch.object(function, "forward", instead))
-        for owner, makers in MAKERS:
-            for name in makers:
-                instead = noting(name, getattr(owner, name), made)
-                patches.enter_context(mock.patch.object(owner, name, instead))
+    with (
+        operations() as heard,
+        calls_of(MAKERS, lambda name, *_: made.append(name)),
+    ):
         yield ran, made
+    ran += [told[function] for function, _ in heard if function in told]

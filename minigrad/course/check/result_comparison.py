@@ -1,0 +1,109 @@
+"""What can be said of wrong results of forward that no story predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from minigrad.course.check import (
+    comparison,
+    known_mistakes,
+    other_inputs,
+    partial_match,
+)
+from minigrad.course.check.casefile import CaseFile, error_of
+from minigrad.course.check.comparison import Said
+from minigrad.course.check.facts import Array, Facts, Trial
+from minigrad.course.check.samples import close_to
+
+Wrong = tuple[Facts, Trial, Array]
+
+
+def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
+    """The first that is true of what forward returned, in all cases."""
+    seen = []
+    for fact, trial in case.plain:
+        got = None if trial.crash else trial.outputs[place].value
+        right = case.results(trial)[place]
+        if got is None or got.shape != right.shape or case.contract.random:
+            return None
+        seen.append((fact, trial, got, right))
+    if all([not np.all(np.isfinite(got)) for _, _, got, _ in seen if got.size]):
+        looks = "Your result holds nan or inf for ordinary inputs, too."
+        hint = (
+            "Print each step of forward for one small number: which is the first that "
+        )
+        return Said((), looks, f"{hint}isn't finite?")
+    k = known_mistakes.ratio_of([s[2] for s in seen], [s[3] for s in seen])
+    if k is not None:
+        looks = f"Your result is {k:.4g} times the right one, for every input."
+        if abs(k + 1) < 1e-6:
+            looks = "Your result has the other sign, for every input."
+        hint = "Work out the result for one small number on paper, and compare."
+        return Said(comparison.of_ratio(k), looks, hint)
+    close = max(close_to(case.tolerance(t)) for _, t, _, _ in seen)
+    pairs = [(got, right) for _, _, got, right in seen]
+    if all(error_of(np.abs(a), np.abs(b)) <= close for a, b in pairs):
+        hint = "For which inputs is the right result negative, and what is yours there?"
+        return Said(("L01",), "Only signs are wrong, and not all of them.", hint)
+    steps = np.concatenate([(a - b).ravel() for a, b in pairs])
+    if steps.size and np.ptp(steps) <= 1e-6 * max(1.0, float(np.abs(steps).max())):
+        looks = f"Your result is off by {steps[0]:.4g}, for every input."
+        hint = "Which constant do you add, or leave out?"
+        return Said((), looks, hint)
+    given = [s[1].inputs[0] for s in seen]
+    if all(
+        a.shape == np.shape(x) and error_of(a, x) <= close
+        for (a, _), x in zip(pairs, given, strict=True)
+    ):
+        x = case.argument(0)
+        hint = "Which line of forward computes, and is it what forward returns?"
+        return Said((), f"forward returned the numbers of {x} as they came.", hint)
+    wrong = [fact for fact, _, _ in off]
+    if partial_match.follows_an_option(case, wrong):
+        return Said(("R08",), "", "")
+    numbers = [(trial, got) for _, trial, got, _ in seen]
+    if said := _of_other_inputs(case, place, numbers):
+        return said
+    some = [each for each in seen if each[3].any()]
+    ratios = [known_mistakes.ratio_of([a], [b]) for _, _, a, b in some]
+    if said := comparison.of_ratios("result", ratios, [each[0] for each in some]):
+        return said
+    if words := comparison.where(case, [(t, got, right) for _, t, got, right in seen]):
+        looks = f"It's wrong at each element where {words}, and right at the others."
+        hint = "Take one such element. What should come out, on paper?"
+        return Said((), looks, hint)
+    return comparison.by_cases(case, case.facts, wrong) or comparison.moved(pairs)
+
+
+def _of_other_inputs(
+    case: CaseFile, place: int, seen: Sequence[tuple[Trial, Array]]
+) -> Said | None:
+    """The right results of other inputs, or those of another formula."""
+
+    def right(trial: Trial, inputs: tuple[Any, ...]) -> Array:
+        found = case.exercise.reference(*inputs)
+        return np.asarray(found[place] if isinstance(found, tuple) else found)
+
+    if words := other_inputs.taken_for(case, seen, right):
+        looks = f"Your numbers would be right if {words}."
+        hint = f"Where does forward use {words.partition(' ')[0]}, and what with?"
+        return Said((), looks, hint)
+    rows = [(t.inputs, got) for t, got in seen if got.dtype == np.float64]
+    names = case.contract.arguments
+    formula = other_inputs.sum_of_products(names, rows) if len(names) < 3 else ""
+    bases = {names[0]: [np.asarray(t.inputs[0]) for t, _ in seen]}
+    bases["the right result"] = [right(t, t.inputs) for t, _ in seen]
+    for name, arrays in bases.items():
+        formula = formula or other_inputs.another_function(name, arrays, seen)
+    if formula:
+        hint = "Compare it with what the task asks for: which sign, factor or number "
+        return Said((), f"Your numbers are those of {formula}.", f"{hint}differs?")
+    k = other_inputs.scale_of_input(case, seen, right)
+    if k is None:
+        return None
+    x = names[0]
+    looks = f"Your numbers are the right ones for {k:.4g} * {x}, not for {x}."
+    return Said((), looks, "Is there another unit, another base, or a factor too many?")
