@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from minigrad.course.notebook.links import link
-from minigrad.course.notebook.ranking import Ranking, spelled
+from minigrad.course.notebook.ranking import Ranking, is_sure, spelled
 
 HERE = Path(__file__).parent
 BUILT = "minigrad/course/notebook/faq.tsv"
@@ -231,12 +231,12 @@ class Index:
         a note says that the nearest may not answer it.
         """
         found = Answers()
-        best = [number for _, number in self.ranking.best(question)]
+        best = self.ranking.best(question)
         named = [n for n, title in enumerate(self.titles) if title == plain(question)]
-        if not named and not self.ranking.knows(question, best):
+        if not named and not is_sure(best[:SHOWN]):
             found.note = f"No sure answer to {question!r}. Perhaps one of these:"
         shown: set[tuple[str, str]] = set()
-        for number in dict.fromkeys([*named, *best]):
+        for number in dict.fromkeys([*named, *[one.number for one in best]]):
             row = self.cells[number]
             place = row.notebook, row.section
             alike = [one for one in found if row.id and one.id == row.id]
