@@ -185,7 +185,7 @@ course.predict(
     then=largest,
     so=node_of_place,
     why="An integer can't change by a little, so it has no derivative and gets no node.",
-    at="Output 1 cannot have a gradient",
+    at="Output 1 can't have a gradient",
 )
 
 # %% [markdown] tags=["explain"]
