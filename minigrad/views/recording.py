@@ -299,7 +299,7 @@ def step(
         raise errors.ArgumentTypeError(
             errors.message(
                 "step",
-                f"{type(function).__name__} cannot be called",
+                f"{type(function).__name__} can't be called",
                 "give the function and its arguments: step(function, x, y)",
             )
         )

@@ -125,7 +125,7 @@ def test_elements_that_were_not_typed_over_stay_exact(notebook: Notebook) -> Non
     ("typed", "says"),
     [
         ("3.0", "That's its value already"),
-        ("five", "'five' cannot be read"),
+        ("five", "'five' can't be read"),
         ("[1, 2]", "has shape [], and the new one [2]"),
     ],
 )

@@ -46,7 +46,7 @@ OF_ERRORS = {
     "there is no level ",
     "; use one of ",
     "there is no option ",
-    " is no name for a variable",
+    " isn't a name for a variable",
     " is the name of ",
     "the attribute ",
     "the gradient",

@@ -133,7 +133,7 @@ def test_argument_may_be_called_function() -> None:
 
 
 def test_arguments_without_a_name_are_refused() -> None:
-    with pytest.raises(errors.ArgumentTypeError, match="takes any arguments"):
+    with pytest.raises(errors.ArgumentTypeError, match="takes any number of arguments"):
         live(lambda *arguments: None, 1.0)
 
 

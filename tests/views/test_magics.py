@@ -153,9 +153,9 @@ def test_recording_of_a_cell_that_fails_has_its_name_too(
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("--as", "'' is no name for a variable"),
-        ("--as 3x title", "'3x' is no name for a variable"),
-        ("--as for title", "'for' is no name for a variable"),
+        ("--as", "'' isn't a name for a variable"),
+        ("--as 3x title", "'3x' isn't a name for a variable"),
+        ("--as for title", "'for' isn't a name for a variable"),
         ("--name trace", "there is no option --name"),
         ("--level story", "there is no level 'story'; use one of picture, phases"),
     ],
