@@ -168,17 +168,18 @@ class Answers(list[Answer]):
             yield f"{'what you predict there' if hidden else cell}</p>"
 
 
-def answers(question: str = "") -> Answers:
+def answers(question: object = "") -> Answers:
     """The cells that answer a question: ask in your words, or paste an error message.
 
-    A name from the code works, too (``next_functions``). Without a question: all that
-    people ask.
+    A name from the code works, too (``next_functions``), and so does an exception.
+    Without a question: all that people ask.
 
     >>> minigrad.course.answers("where does ctx come from")[0].section
     'Which line makes ctx?'
     >>> minigrad.course.answers("zebra")
     Nothing found for 'zebra'. Ask in other words, or course.answers() for all.
     """
+    question = str(question)
     if not question.strip():
         return Answers(read_table())
     found = index().find(question)

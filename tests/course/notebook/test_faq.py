@@ -105,6 +105,14 @@ def test_search_finds_what_is_misspelt() -> None:
     assert any("roadcast" in row.section + row.question for row in found)
 
 
+def test_exception_is_asked_by_its_message_and_nothing_odd_raises() -> None:
+    error = RuntimeError("Trying to backward through the graph a second time")
+    assert answers(error)[0].id == "Q25"
+    for odd in (5, "???", "[](){}.*+?^$|\\", "\u65e5\u672c\u8a9e", "a of the"):
+        assert list(answers(odd)) == []
+        assert answers(odd).note.startswith("Nothing found for")
+
+
 def test_search_says_where_nothing_is_found() -> None:
     nothing = answers("zebra")
     assert list(nothing) == []
