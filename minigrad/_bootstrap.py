@@ -42,6 +42,8 @@ else:
     _installer, _workspace = _beside("_installer"), _beside("_workspace")
 
 ROOT = Path(__file__).resolve().parent.parent
+JUPYTER = ROOT / "minigrad/course/notebook/jupyter"
+"""Settings and a style sheet for JupyterLab."""
 FIRST_LESSON = "notebooks/00_start_here.ipynb"
 HOME = "home.ipynb"
 
@@ -550,11 +552,14 @@ def opens_first(python: str, workspace: Path) -> str:
 
 def lab_arguments(workspace: Path, opens: str, rest: Sequence[str]) -> list[str]:
     """How Python starts JupyterLab on a notebook; ``rest`` is the user's."""
+    styled = {"static_custom_path": [str(JUPYTER / "custom")]}
     arguments = [
         "-m",
         "jupyterlab",
         "--ServerApp.ip=127.0.0.1",
         f"--ServerApp.root_dir={workspace}",
+        "--LabApp.custom_css=True",
+        f"--ServerApp.tornado_settings={styled!r}",
     ]
     if (workspace / opens).is_file():
         arguments.append(f"--LabApp.default_url=/lab/tree/{opens}")
@@ -567,10 +572,7 @@ def lab_arguments(workspace: Path, opens: str, rest: Sequence[str]) -> list[str]
 def lab_environ(environ: Mapping[str, str]) -> dict[str, str]:
     """The variables JupyterLab starts with."""
     # Its settings for the course: no question about Jupyter news over the lesson.
-    paths = [
-        str(ROOT / "minigrad/course/notebook/jupyter"),
-        environ.get("JUPYTER_CONFIG_PATH"),
-    ]
+    paths = [str(JUPYTER), environ.get("JUPYTER_CONFIG_PATH")]
     return {
         **ONE_THREAD,
         # A kernel of the same name in the home folder must not win.

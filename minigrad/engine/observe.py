@@ -71,7 +71,7 @@ class Observer(Protocol):
     def node_picked(
         self, task: GraphTask, node: _FunctionBase, gradients: list[Any]
     ) -> None:
-        """Backward, *pick the newest ready node*: one gradient per output of it."""
+        """Backward, *pick the next ready node*: one gradient per output of it."""
 
     def rule_called(self, node: _FunctionBase, gradients: list[Any]) -> None:
         """Backward, *call its backward*: a learner's rule gets these Tensors."""

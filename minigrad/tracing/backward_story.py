@@ -118,7 +118,7 @@ class BackwardStory:
                 "k": "node.enter",
                 "lvl": ENGINE if card.is_leaf else STORY,
                 "say": (sentences.picked, card.label, told, card.is_leaf),
-                "ph": PHASES["pick the newest ready node"],
+                "ph": PHASES["pick the next ready node"],
                 "n": card.node or self._graph.number(card),
                 "g": refs,
             }

@@ -26,7 +26,7 @@ APPLY_PHASES: Final = (
     "take what was saved",
 )
 BACKWARD_PHASES: Final = (
-    "pick the newest ready node",
+    "pick the next ready node",
     "call its backward",
     "check what it returned",
     "add into the receivers",

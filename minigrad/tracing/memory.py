@@ -17,9 +17,9 @@ from minigrad.tracing.names import Names
 Item = dict[str, Any]
 Change = dict[str, Any]
 
-RELEASED = "backward, which needs it no more"
-GONE = "nobody refers to the node any more"
-NO_GRAD_ANY_MORE = "nobody refers to this .grad any more"
+RELEASED = "backward, which doesn't need it any more"
+GONE = "nothing refers to the node any more"
+NO_GRAD_ANY_MORE = "nothing refers to this .grad any more"
 REPLACED = "another value took its place"
 REMOVED = "it was taken off"
 

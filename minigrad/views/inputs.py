@@ -193,7 +193,7 @@ def ranged(name: str, given: tuple[Any, ...], start: Any) -> Slider:
         raise errors.ArgumentValueError(
             errors.message(
                 "live",
-                f"{name}={given!r} is not the range of a slider",
+                f"{name}={given!r} isn't the range of a slider",
                 "give (low, high) or (low, high, step); values to type as a list",
             )
         )

@@ -91,7 +91,7 @@ class LivePlayer:
                     errors.message(
                         "change",
                         f"{name}: {problem}",
-                        "give it as it would be typed into the input",
+                        "give it as you'd type it into the input",
                     )
                 )
         self._take(given)
@@ -197,7 +197,7 @@ def check_widgets() -> None:
         raise ModuleNotFoundError(
             errors.message(
                 "live",
-                "it needs the package anywidget, which this Python does not have",
+                "it needs the package anywidget, which this Python doesn't have",
                 "pip install anywidget; or minigrad.step(function, ...), a player "
                 "without sliders, which needs no widgets",
             ),
@@ -215,7 +215,7 @@ def bound(
         raise errors.ArgumentTypeError(
             errors.message(
                 "live",
-                f"{name_of_callable(function)} cannot be called so: {error}",
+                f"{name_of_callable(function)} can't be called like that: {error}",
                 "give the function, and a value or a range for each argument",
             )
         ) from None
@@ -258,7 +258,7 @@ def inputs_of(
             raise errors.ArgumentTypeError(
                 errors.message(
                     "live",
-                    f"{name_of_callable(function)} takes any {name}, and names none",
+                    f"{name_of_callable(function)} takes any number of {name}",
                     "give a function that names its arguments: def program(x, y): ...",
                 )
             )

@@ -179,7 +179,7 @@ def length_of(batches: Iterable[Any]) -> int:
     """How many batches there are."""
     if not isinstance(batches, Sized):
         raise refused(
-            f"{type(batches).__name__} does not say how many batches it has",
+            f"{type(batches).__name__} doesn't say how many batches it has",
             "give a DataLoader, or a list of batches",
         )
     return len(batches)

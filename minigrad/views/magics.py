@@ -83,7 +83,7 @@ def options_of(line: str) -> tuple[dict[str, str], str]:
         elif option == "--level" and value not in LEVELS:
             what = f"there is no level {value!r}; use one of {', '.join(LEVELS)}"
         elif not value.isidentifier() or keyword.iskeyword(value):
-            what = f"{value!r} is no name for a variable"
+            what = f"{value!r} isn't a name for a variable"
         if what:
             fix = "write %%step --as trace or --level phases or --memory, and a title"
             raise CellError(errors.message("%%step", what, fix))
@@ -132,8 +132,8 @@ def _compiled(shell: Any, cell: str) -> CodeType:
         raise CellError(
             errors.message(
                 "%%step",
-                "the cell has an await outside a function, and cannot be recorded",
-                "await in a cell before, and record what is done with the result",
+                "the cell has an await outside a function, so it can't be recorded",
+                "await in an earlier cell, and record what you do with the result",
             )
         )
     future, body = _split_at_future(tree.body)

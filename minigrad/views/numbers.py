@@ -381,7 +381,7 @@ def cell_of(value: Json, element: Sequence[int] | None) -> tuple[int, int] | Non
         raise errors.ArgumentValueError(
             errors.message(
                 "explain",
-                f"element {tuple(element)} is not kept: of a large gradient only the "
+                f"element {tuple(element)} isn't kept: of a large gradient only the "
                 "first rows and columns are",
                 "ask for one of the first 8 by 8, or record something smaller",
             )

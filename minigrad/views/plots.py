@@ -48,7 +48,7 @@ class Lines:
             raise errors.ArgumentValueError(
                 errors.message(
                     "marked",
-                    f"there is no place for {x}, {y} in a picture",
+                    f"{x}, {y} can't be drawn",
                     "give two finite numbers",
                 )
             )

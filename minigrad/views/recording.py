@@ -171,7 +171,7 @@ class Recording(Trace):
         ...     x = minigrad.tensor(3.0, requires_grad=True)
         ...     (x * x).backward()
         >>> trace.what_if("MulBackward0 is ready", saved={0: 5.0})
-        <WhatIf: What if saved[0] of MulBackward0 were 5 where it was 3, from step ...>
+        <WhatIf: What if saved[0] of MulBackward0 were 5 instead of 3, from step ...>
         >>> x.grad
         tensor(6.)
         """
@@ -299,7 +299,7 @@ def step(
         raise errors.ArgumentTypeError(
             errors.message(
                 "step",
-                f"{type(function).__name__} cannot be called",
+                f"{type(function).__name__} can't be called",
                 "give the function and its arguments: step(function, x, y)",
             )
         )

@@ -143,7 +143,7 @@ def what_if(
     run_with(recording, edit, edit.position, new)
     if not edit.said:
         raise refused(
-            f"after step {edit.position} nobody reads what is to be another",
+            f"after step {edit.position} nothing reads it any more",
             "take a step before it is read",
         )
     return WhatIf(recording, new, edit)
@@ -176,7 +176,7 @@ def answer(recording: Recording, asked: Json) -> Json:
     if key is None:
         key = next(iter(known), None)
     if key not in known:
-        raise refused("it cannot be another at this step", f"edit {here}")
+        raise refused("it can't be changed at this step", f"edit {here}")
     typed, ref = read(asked["text"]), known[key]
     if ref["t"] != "P" and not isinstance(typed, dict):
         typed = as_typed(recording.data, ref, typed, called(kind, key))
@@ -193,7 +193,7 @@ def read(text: str) -> Any:
         return ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         raise refused(
-            f"{text!r} cannot be read", "type a number, a list of numbers or a text"
+            f"{text!r} can't be read", "type a number, a list of numbers or a text"
         ) from None
 
 

@@ -381,7 +381,7 @@ print("Double.forward:", Double.forward(None, x).grad_fn.name())
 # | wrap outputs | `wrap_outputs`, `function.py` | `process_outputs`, then `_wrap_outputs`, `custom_function.cpp` |
 # | link outputs | `BackwardCFunction._link_outputs`, `ctx.py` | `_process_backward_mode_ad` and `set_history`, `custom_function.cpp` |
 # | take what was saved | `BackwardCFunction._take_what_was_saved`, `ctx.py` | `_save_variables`, `python_function.cpp`; `saved_variable.cpp` |
-# | pick the newest ready node | `GraphTask.run`, `backward.py` | `compute_dependencies` and `evaluate_function`, `engine.cpp` |
+# | pick the next ready node | `GraphTask.run`, `backward.py` | `compute_dependencies` and `evaluate_function`, `engine.cpp` |
 # | call its backward | `BackwardCFunction._run_backward`, `ctx.py` | `call_function`, `PyNode::apply`, `BackwardCFunction.apply`, then your method |
 # | check what it returned | `GraphTask._check_returned`, `backward.py` | `validate_outputs`, `engine.cpp` |
 # | add into the receivers | `GraphTask.run`, `backward.py` | `InputBuffer::add` |

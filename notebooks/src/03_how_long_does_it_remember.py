@@ -299,7 +299,7 @@ course.predict(
 # ## Now you
 #
 # [Five exercises](../exercises/03_how_long_does_it_remember/03_exercises.ipynb)
-# (03.4 is extra); in 03.3 you close a leak. Then
+# (03.2 and 03.4 are extra); in 03.3 you close a leak. Then
 # [lesson 04](04_who_needs_a_gradient.ipynb). Your progress, and what's next on your
 # path:
 

@@ -185,12 +185,13 @@ course.predict(
     then=largest,
     so=node_of_place,
     why="An integer can't change by a little, so it has no derivative and gets no node.",
-    at="Output 1 cannot have a gradient",
+    at="Output 1 can't have a gradient",
 )
 
 # %% [markdown] tags=["explain"]
 # **None.** If `x` changes a little, the position stays, until it jumps: it has no useful
-# derivative. The engine knows that of integers, and of True and False. `backward` still has a parameter for them, and gets zeros there:
+# derivative. The engine knows that of integers, and of True and False. `backward` still
+# has a parameter for them, and gets zeros there:
 
 # %% tags=["explain", "slide", "Q37"]
 x = mg.tensor([3.0, 7.0, 5.0], requires_grad=True)

@@ -63,10 +63,10 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# `exp` saved its *result* (lesson 02), so
-# it doesn't care what happens to `h`. The product saved `h` itself, at version 0. When
-# backward reads it, `h` is at version 1, so the engine refuses. So ask **"does a node
-# still need the old value?"** The engine is stricter: it compares versions, not
+# `exp` saved its *result* (lesson 02), so it doesn't matter what happens to `h`. The
+# product saved `h` itself, at version 0. When backward reads it, `h` is at version 1, so
+# the engine refuses. So ask **"does a node still need the old value?"** The engine is
+# stricter: it compares versions, not
 # numbers, and refuses even if you've undone the change. `is_refused` caught its error;
 # here you can read it:
 
@@ -238,8 +238,8 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # **18**: backward read 9 where it needed 3. The engine notes the version when *apply
-# ends*, not where you call `save_for_backward`. By then the change had been made and counted, so backward compares 2 with 2 and finds no
-# difference. An earlier node that saved `x` would notice. You repair this class in 08.3.
+# ends*, not where you call `save_for_backward`. By then the change had been made and
+# counted, so backward compares 2 with 2 and finds no difference. An earlier node that saved `x` would notice. You repair this class in 08.3.
 
 # %% [markdown]
 # **Try.** The same program, with an input you can change. Press **c** and follow the

@@ -60,7 +60,7 @@ mg.step(call).open_at("Scale.setup_context is called")
 # `apply` makes ctx before `forward`, as always; it just doesn't hand it over. When
 # `forward` has returned, `apply` calls `setup_context` with ctx, with *all* the
 # arguments as one tuple (the number too), and with what `forward` returned. There
-# `ctx.factor` appears. After that nothing is new: wrap the output, wire the edges, take
+# `ctx.factor` appears. After that nothing is new: wrap the output, link it, take
 # what was saved.
 
 # %% [markdown]
@@ -275,7 +275,7 @@ course.predict(
     so=lambda ran: "{:g} and {:g}".format(*ran.value),
     why="The slope 3x² is right as a number, but a marked x² counts as a constant, and "
     "the second derivative loses that part without a word.",
-    at="Output 1 cannot have a gradient",
+    at="Output 1 can't have a gradient",
 )
 
 # %% [markdown] tags=["explain", "slide"]

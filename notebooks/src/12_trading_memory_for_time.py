@@ -283,7 +283,7 @@ course.predict(
     then=nested,
     so=lambda ran: f"{ran.value}",
     why="The outer second run only fetches inner's x, so it ends before f is called.",
-    at="What the checkpoint had forgotten is there again",
+    at="What the checkpoint left out is there again",
 )
 
 # %% [markdown] tags=["explain", "slide"]

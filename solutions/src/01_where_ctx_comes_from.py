@@ -31,8 +31,8 @@ check("01.1")
 # %% [markdown]
 # ## 01.2 Assemble apply
 #
-# Put the lines in order. *Add* (or Enter) moves the selected line into your program,
-# below the line selected there; *Remove* (or Enter) takes it out again. *Earlier* and
+# Put the lines in order: drag them into your program. Without a mouse, *Add* (or Enter)
+# moves the selected line there, *Remove* (or Enter) takes it out again, *Earlier* and
 # *Later* (or Alt+↑ and Alt+↓) move it up and down. (About 10 minutes.)
 
 # %% tags=["exercise"]

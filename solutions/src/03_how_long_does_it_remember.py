@@ -32,7 +32,7 @@ check("03.1")
 # ## 03.2 Twice
 #
 # Two classes with the same rule. Use them to find out what happens; then choose, and
-# press *Commit*. (About 10 minutes.)
+# press *Commit*. (Extra: about 10 minutes.)
 
 
 # %%

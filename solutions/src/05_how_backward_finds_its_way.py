@@ -33,10 +33,9 @@ check("05.1")
 # %% [markdown]
 # ## 05.2 The loop
 #
-# A graph as plain data, and the lines of a backward in the wrong order. *Add* (or
-# Enter) moves the selected line into your program, *Remove* (or Enter) takes it out
-# again, *Earlier* and *Later* (or Alt+↑ and Alt+↓) move it up and down. (About 10
-# minutes.)
+# A graph as plain data, and the lines of a backward in the wrong order. Drag them into
+# your program, or use *Add*, *Remove* (or Enter for both), *Earlier* and *Later* (or
+# Alt+↑ and Alt+↓). (About 10 minutes.)
 
 # %%
 edges = {

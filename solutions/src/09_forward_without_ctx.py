@@ -33,8 +33,8 @@ check("09.1")
 # %% [markdown]
 # ## 09.2 Where does this line go?
 #
-# *Add* (or Enter) moves the chosen line into your program, *Remove* (or Enter) takes it
-# back, *Earlier* and *Later* (or Alt+↑ and Alt+↓) move it. (About 8 minutes.)
+# Drag the lines into your program. Without a mouse, use *Add*, *Remove* (or Enter for
+# both), *Earlier* and *Later* (or Alt+↑ and Alt+↓). (About 8 minutes.)
 
 # %% tags=["exercise"]
 exercise("09.2")

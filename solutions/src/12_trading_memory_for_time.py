@@ -111,8 +111,8 @@ hint("12.3")
 # %% [markdown]
 # ## 12.4 A checkpoint, in order
 #
-# *Add* (or Enter) moves the chosen line into your program, *Remove* (or Enter) takes it
-# back, *Earlier* and *Later* (or Alt+↑ and Alt+↓) move it. (About 7 minutes.)
+# Drag the lines into your program. Without a mouse, use *Add*, *Remove* (or Enter for
+# both), *Earlier* and *Later* (or Alt+↑ and Alt+↓). (About 7 minutes.)
 
 # %% tags=["exercise"]
 exercise("12.4")

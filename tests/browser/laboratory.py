@@ -19,7 +19,7 @@ from typing import Any
 
 from playwright.sync_api import ElementHandle, Frame, Page
 
-from minigrad import _workspace
+from minigrad import _bootstrap, _workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 SLUG = "01_where_ctx_comes_from"
@@ -88,12 +88,9 @@ def running_lab(
     port = free_port()
     command = [
         *server,
-        "--no-browser",
-        "--allow-root",
-        "--ServerApp.ip=127.0.0.1",
+        *_bootstrap.lab_arguments(folder, opens="", rest=["--no-browser"])[2:],
         f"--ServerApp.port={port}",
         "--ServerApp.port_retries=0",
-        f"--ServerApp.root_dir={folder}",
         "--IdentityProvider.token=",
         "--LabApp.expose_app_in_browser=True",
         "--LabApp.news_url=None",

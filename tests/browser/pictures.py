@@ -51,7 +51,7 @@ STORY = (
     "makes an empty box",
     "puts x and w into the box",
     "forward returns",
-    "hangs the box on y",
+    "ties the box to y",
     "backward begins",
     "The box opens",
     "x gets",

@@ -69,7 +69,7 @@ def test_answer_is_committed_by_keyboard_and_shown_beside_the_outcome(
     assert "5" not in asked.inner_text()
     page.keyboard.press("ArrowRight")
     assert position(page) == place + 1
-    assert "✗ Not so. It is: 5" in asked.inner_text()
+    assert "✗ No: 5" in asked.inner_text()
     page.evaluate("player.player.go(1)")
     assert asked.is_hidden()
 

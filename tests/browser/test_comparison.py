@@ -48,7 +48,7 @@ def test_comparison_without_a_difference_marks_none(page: Page, tmp_path: Path) 
     comparison = compare(recorded(Saved), recorded(Saved))
     page.goto(comparison.save_html(tmp_path / "both.html").as_uri())
     page.wait_for_function(READY)
-    assert page.get_by_text("tell the same story").is_visible()
+    assert page.get_by_text("The two recordings are the same").is_visible()
     assert page.locator(".difference-mark:visible").count() == 0
     assert page.get_by_role("button", name="Go to the first").count() == 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,30 @@ def test_all_cells_of_the_lesson_run(lesson: Notebook) -> None:
     for cell in code:
         raised = "error" in [output["output_type"] for output in cell["outputs"]]
         assert raised == ("raises-exception" in cell["tags"]), cell["source"]
+
+
+LINES = """
+() => [...document.querySelectorAll(".jp-RenderedMarkdown > p")].flatMap((p) => {
+  const range = document.createRange();
+  const lines = new Map();
+  const texts = document.createTreeWalker(p, NodeFilter.SHOW_TEXT);
+  for (let node = texts.nextNode(); node; node = texts.nextNode())
+    for (let i = 0; i < node.length; i++) {
+      range.setStart(node, i);
+      range.setEnd(node, i + 1);
+      const bottom = Math.round(range.getBoundingClientRect().bottom / 12);
+      lines.set(bottom, (lines.get(bottom) ?? 0) + 1);
+    }
+  return [...lines.values()].slice(0, -1);
+})
+"""
+
+
+def test_lines_of_text_have_about_70_characters(lesson: Notebook) -> None:
+    found = lesson.page.evaluate(LINES)
+    assert len(found) > 40
+    assert 62 <= statistics.mean(found) <= 75, statistics.mean(found)
+    assert max(found) <= 85
 
 
 def test_ten_steps_forward_and_three_back_show_what_the_records_say(

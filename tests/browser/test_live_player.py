@@ -242,8 +242,8 @@ def test_wrong_input_is_said_beside_it_and_the_player_stays(told: Opened) -> Non
     notebook.type("x", "[1, 2")
     problem = notebook.frame.wait_for_selector(".problem:not(:empty)")
     assert problem is not None
-    assert "“[1, 2” is not a list of numbers" in problem.inner_text()
-    assert "The last value that could be read stays." in problem.inner_text()
+    assert "“[1, 2” isn't a list of numbers" in problem.inner_text()
+    assert "The last valid value is still used." in problem.inner_text()
     entry = notebook.frame.get_by_label("x", exact=True)
     assert entry.get_attribute("aria-invalid") == "true"
     assert entry.get_attribute("aria-describedby") == problem.get_attribute("id")

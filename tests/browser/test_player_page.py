@@ -268,7 +268,7 @@ def test_pane_promises_no_ctx_where_backward_alone_was_recorded(
         "No ctx yet: apply has not created it."
     )
     page = opened(backward.data)
-    assert page.locator(".ctx .empty").text_content() == "No ctx is at work here."
+    assert page.locator(".ctx .empty").text_content() == "No ctx is in use here."
 
 
 def test_reduced_motion_has_no_travelling_ball(opened: Opener) -> None:

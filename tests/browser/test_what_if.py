@@ -65,9 +65,9 @@ def opened(notebook: Notebook, value: Any, what: str, words: str = NODE) -> Fram
 @pytest.mark.parametrize(
     ("what", "starts", "typed", "says"),
     [
-        ("entry c0 saved.0", "3.0", "5", "Then x.grad is 60 where it was 36."),
-        ("entry c0 attr.factor", "2.0", "0.5", "Then x.grad is 9 where it was 36."),
-        ("node", "3.0", "1.0", "Then x.grad is 12 where it was 36."),
+        ("entry c0 saved.0", "3.0", "5", "Then x.grad is 60 instead of 36."),
+        ("entry c0 attr.factor", "2.0", "0.5", "Then x.grad is 9 instead of 36."),
+        ("node", "3.0", "1.0", "Then x.grad is 12 instead of 36."),
     ],
 )
 def test_value_typed_over_another_shows_what_would_be(
@@ -114,7 +114,7 @@ def test_elements_that_were_not_typed_over_stay_exact(notebook: Notebook) -> Non
     entry.press("Enter")
     frame.wait_for_selector(".beside")
     said = frame.inner_text(".beside .difference")
-    assert "Then x.grad is [4, 60] where it was [4, 24]." in said
+    assert "Then x.grad is [4, 60] instead of [4, 24]." in said
     new = notebook.said[-1]["content"]["traces"][1]
     (event,) = [e for e in new["events"] if e["k"] == "grad.accumulate"]
     kept = new["values"][event["new"]["v"]]["rows"][0][0]
@@ -124,8 +124,8 @@ def test_elements_that_were_not_typed_over_stay_exact(notebook: Notebook) -> Non
 @pytest.mark.parametrize(
     ("typed", "says"),
     [
-        ("3.0", "That is what it is"),
-        ("five", "'five' cannot be read"),
+        ("3.0", "That's its value already"),
+        ("five", "'five' can't be read"),
         ("[1, 2]", "has shape [], and the new one [2]"),
     ],
 )
@@ -188,7 +188,7 @@ def test_page_without_python_has_the_line_that_asks(play: Open) -> None:
     ]
     for line in lines.values():
         new = eval(line, {"trace": trace})  # the very line that the page shows
-        assert new.outcome == "Then all ends as it did."
+        assert new.outcome == "Then everything ends as it did."
 
 
 def test_line_names_one_element_of_a_large_array(play: Open) -> None:
@@ -200,7 +200,7 @@ def test_line_names_one_element_of_a_large_array(play: Open) -> None:
     choose(page, "node")
     line = page.inner_text(".what-if code")
     assert line == f"trace.what_if({at}, gradient={{0: {{0: 3.0}}}})"
-    assert eval(line, {"trace": trace}).outcome == "Then all ends as it did."
+    assert eval(line, {"trace": trace}).outcome == "Then everything ends as it did."
 
 
 def test_freed_value_and_flags_have_no_such_line(play: Open) -> None:

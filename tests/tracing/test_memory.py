@@ -50,7 +50,7 @@ def test_saved_values_are_let_go_node_by_node_and_grad_stays() -> None:
     trace = recorded(chain)
     # exp keeps its result, sin its input: the same 40 bytes twice, counted once
     assert alive_after(trace) == [40, 40, 40, 0, 40]
-    by = "backward, which needs it no more"
+    by = "backward, which doesn't need it any more"
     assert items_of(trace) == [
         ("exp", "saved.0", 40, by),
         ("sin", "saved.0", 40, by),
@@ -74,7 +74,7 @@ def test_deleted_graph_lets_go_and_that_is_a_step_of_the_story() -> None:
     line = trace.data["sources"][gone["s"]]["tokens"][gone["l"]]
     assert "".join(text for _, text in line).strip() == "del y"
     assert {item[3] for item in items_of(trace)} == {
-        "nobody refers to the node any more"
+        "nothing refers to the node any more"
     }
 
 
@@ -126,7 +126,7 @@ def test_what_a_change_of_a_view_has_wrapped_is_let_go_with_it() -> None:
     trace = recorded(change_view)
     kept = [one for one in items_of(trace) if one[0] == "set y[\u2026]"]
     assert [one[1] for one in kept] == ["saved.0", "saved.1"]
-    assert {one[3] for one in kept} == {"backward, which needs it no more"}
+    assert {one[3] for one in kept} == {"backward, which doesn't need it any more"}
 
 
 def test_attribute_of_ctx_may_be_called_inner() -> None:
@@ -154,7 +154,7 @@ def test_grad_set_to_none_is_let_go() -> None:
         x.sum()
 
     (item,) = items_of(recorded(program))
-    assert item == ("x.grad", "grad", 16, "nobody refers to this .grad any more")
+    assert item == ("x.grad", "grad", 16, "nothing refers to this .grad any more")
 
 
 def test_view_keeps_all_of_the_memory_it_shows() -> None:
@@ -194,7 +194,7 @@ def test_what_a_checkpoint_runs_again_is_kept_until_its_nodes_are_done() -> None
     kept = [folding.bytes_alive(folding.memory_at(trace.data, n)) for n in at]
     assert kept == [0, 120]
     assert alive_after(trace)[-1] == 40  # .grad
-    by = "backward, which needs it no more"
+    by = "backward, which doesn't need it any more"
     held = [(of, by) for of, _, _, by in items_of(trace) if of in SINES]
     assert held == [(of, by) for of in SINES]
 

@@ -46,7 +46,7 @@ OF_ERRORS = {
     "there is no level ",
     "; use one of ",
     "there is no option ",
-    " is no name for a variable",
+    " isn't a name for a variable",
     " is the name of ",
     "the attribute ",
     "the gradient",
@@ -234,7 +234,7 @@ def test_missing_and_unfit_texts_are_english_and_listed(
         messages.use("en")
     assert translation.main([str(table)]) == 1
     told = capsys.readouterr().out
-    assert "missing: [steps] node.older = '{node} was in the graph already.'" in told
+    assert "missing: [steps] node.older = '{node} was already in the graph.'" in told
     assert "not usable: [steps] node.left = '{knoten} wird verlassen.'" in told
     assert "not usable: [steps] no.such = 'nichts'" in told
     assert translation.main(["en"]) == 0

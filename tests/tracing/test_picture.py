@@ -119,8 +119,8 @@ def test_product_is_told_in_few_stops_with_reasons(lines: bool) -> None:
         "Mul.apply makes an empty box for this one call: the ctx.",
         "forward puts x and w into the box, because backward will need both.",
         "forward returns 10. Its work is done; the box is still here.",
-        "Mul.apply hangs the box on y. The ctx is y.grad_fn: a node of the graph, "
-        "wired to x and w.",
+        "Mul.apply ties the box to y. The ctx is y.grad_fn: a node of the graph, "
+        "with edges to x and w.",
         "backward begins with 1 at y: if y grows by 1, y grows by 1.",
         "The box opens: x = 2 and w = 5 are there. Mul's backward returns 5 and 2.",
         "x gets 5 \u00d7 1 = 5, because w was 5; "
@@ -170,7 +170,7 @@ def test_paths_that_meet_wait_and_add_up() -> None:
         "c = 1 ** 2 = 1. Its box keeps a and 2 for backward.",
         "y = 3 + 1 = 4. Its box stays empty: backward needs no values.",
         "backward begins with 1 at y. "
-        "2 wires lead to a, so it must wait for 2 gradients.",
+        "2 edges lead to a, so it must wait for 2 gradients.",
         "b gets 1, just as it arrived; c gets 1, just as it arrived.",
         "a gets 2 \u00d7 1 = 2. "
         "That's 1 of 2: a waits, or it would pass on too little.",
@@ -261,7 +261,7 @@ def test_several_outputs_none_data_and_plain_values_are_told() -> None:
     data = times["ins"][1]
     assert (data["name"], data["needs"]) == ("X", False)
     assert not {"n", "leaf"} & set(data)
-    assert said(program, "X asked for no gradient: no wire leads there.")
+    assert said(program, "X doesn't require grad: no edge leads there.")
     assert said(program, "Nothing arrived for output 1 of Split, so backward is given")
 
 

@@ -89,7 +89,7 @@ def test_phases_of_backward_come_in_their_order_for_a_users_node() -> None:
     )
     phases = [e["ph"]["name"] for e in events[start:] if e["lvl"] <= 1 and "ph" in e]
     assert phases[:5] == [
-        "pick the newest ready node",
+        "pick the next ready node",
         "call its backward",
         "check what it returned",
         "add into the receivers",

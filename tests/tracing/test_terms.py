@@ -106,7 +106,7 @@ def test_terms_of_a_wrong_rule_are_what_it_really_did() -> None:
 def test_rule_that_forgets_what_arrives_is_said() -> None:
     says = reason(lambda ctx, g: ctx.saved_tensors[0] * 3)
     assert says == (
-        "the rule gives [6, -3] even where only zeros arrive: it does not multiply by "
+        "the rule returns [6, -3] even where only zeros arrive: it doesn't multiply by "
         "what arrives"
     )
 
@@ -114,7 +114,7 @@ def test_rule_that_forgets_what_arrives_is_said() -> None:
 def test_rule_that_is_not_linear_is_said_with_both_numbers() -> None:
     says = reason(lambda ctx, g: g * g.sum())
     assert says == (
-        "the rule is not linear: asked for each term alone it gives 1 together, not 6"
+        "the rule isn't linear: asked for each term alone it returns 1 in total, not 6"
     )
 
 
@@ -140,7 +140,7 @@ def test_rule_that_refuses_one_term_alone_is_said() -> None:
 
 def test_slope_that_is_infinite_is_said() -> None:
     says = reason(lambda ctx, g: g / (ctx.saved_tensors[0] - 2))
-    assert says == "a slope is inf or nan"
+    assert says == "a local derivative is inf or nan"
 
 
 def test_rule_that_changes_something_outside_is_not_run_again() -> None:
@@ -151,7 +151,8 @@ def test_rule_that_changes_something_outside_is_not_run_again() -> None:
     CALLS.clear()
     says = reason(counting)
     assert says == (
-        "the rule uses CALLS, which it could change, and is not run again unasked"
+        "the rule uses CALLS, which it could change, so it isn't run again "
+        "unless you ask"
     )
     assert CALLS == [1]
 
@@ -170,7 +171,8 @@ def test_rule_with_a_while_loop_is_not_run_again_and_one_with_for_is() -> None:
         return sum([g for _ in range(2)])
 
     says = (
-        "the rule has a while loop, which might not end, and is not run again unasked"
+        "the rule has a while loop, which might not end, so it isn't run again "
+        "unless you ask"
     )
     assert reason(patient) == says
     assert reason(quick) == [0, 0, 0, 6.0, 1, 0, 1, 6.0]
@@ -235,7 +237,7 @@ def test_rule_that_is_run_again_prints_nothing_and_draws_nothing() -> None:
 
 def test_rule_that_draws_what_it_gives_is_said() -> None:
     says = reason(lambda ctx, g: g * mg.rand(2))
-    assert says == "run again, the rule gives something else"
+    assert says == "run again, the rule returns something else"
 
 
 def test_changed_by_a_hook_is_said() -> None:
@@ -247,7 +249,7 @@ def test_changed_by_a_hook_is_said() -> None:
         y.sum().backward()
 
     (turn,) = turns_of(mg.step(program), "MulBackward0")
-    assert turn["terms"] == {"0": "a hook has changed what the rule gave"}
+    assert turn["terms"] == {"0": "a hook has changed what the rule returned"}
 
 
 def test_large_gradients_have_no_terms_and_small_ones_beside_them_have() -> None:

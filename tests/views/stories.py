@@ -367,7 +367,7 @@ def mul_constant(size: int = 3) -> Json:
     )
     story.depth -= 1
     story.call(run, "The traversal starts.", 3)
-    story.in_phase("backward", "pick the newest ready node")
+    story.in_phase("backward", "pick the next ready node")
     story.event("node.enter", "Pick SumBackward0: it is ready.", n="n2", g=[one])
     story.in_phase("backward", "call its backward")
     story.line(run, 4, "Call its backward.", 3)
@@ -385,7 +385,7 @@ def mul_constant(size: int = 3) -> Json:
     story.in_phase("backward", "release")
     story.event("node.exit", "SumBackward0 is done.", n="n2")
     story.cid = "c0"
-    story.in_phase("backward", "pick the newest ready node")
+    story.in_phase("backward", "pick the next ready node")
     story.event(
         "node.enter", "Pick MulConstantBackward: its gradient is in.", n="n0", g=[ones]
     )
@@ -431,7 +431,7 @@ def mul_constant(size: int = 3) -> Json:
     )
     story.event("node.exit", "MulConstantBackward is done.", n="n0")
     story.cid = None
-    story.in_phase("backward", "pick the newest ready node")
+    story.in_phase("backward", "pick the next ready node")
     story.event("node.enter", "Pick AccumulateGrad of x.", n="n1", g=[tens])
     story.in_phase("backward", "call its backward")
     story.event(

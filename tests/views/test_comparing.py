@@ -68,7 +68,7 @@ def test_saved_and_attribute_first_differ_where_saving_is_told() -> None:
 def test_name_of_a_function_is_no_difference() -> None:
     comparison = compare(recorded(Saved), recorded(Again))
     assert comparison.difference is None
-    assert comparison.sentence.startswith("The two recordings tell the same story: ")
+    assert comparison.sentence.startswith("The two recordings are the same: ")
 
 
 def test_other_numbers_are_a_difference() -> None:

@@ -182,7 +182,7 @@ def test_what_has_still_to_come_is_counted_down_where_gradients_meet() -> None:
     sent = [e["say"] for e in events if e.get("n") == join and e["k"] == "grad"]
     assert [s.rpartition(". ")[2] for s in sent] == [
         "It waits for 1 more.",
-        "Nothing more has to come.",
+        "No more are to come.",
     ]
 
 
@@ -194,7 +194,7 @@ def test_of_many_places_where_gradients_meet_only_their_number_is_said() -> None
             y = y + y
         y.backward()
     said = next(e["say"] for e in trace.data["events"] if e["k"] == "backward.begin")
-    assert "At 4 nodes more than one gradient has to come." in said
+    assert "4 nodes wait for more than one gradient." in said
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def test_argument_may_be_called_function() -> None:
 
 
 def test_arguments_without_a_name_are_refused() -> None:
-    with pytest.raises(errors.ArgumentTypeError, match="takes any arguments"):
+    with pytest.raises(errors.ArgumentTypeError, match="takes any number of arguments"):
         live(lambda *arguments: None, 1.0)
 
 
@@ -143,7 +143,7 @@ def test_wrong_input_is_said_and_the_last_good_recording_stays() -> None:
     before = player.recording
     page.type(x="[1, 2", n="2", name="a")
     assert player.recording is before
-    assert "is not a list of numbers" in shown(player)["problems"]["x"]
+    assert "isn't a list of numbers" in shown(player)["problems"]["x"]
     assert shown(player)["values"]["x"] == "[1, 2"
 
 
@@ -231,7 +231,7 @@ def test_picture_that_was_laid_out_is_not_laid_out_again() -> None:
 
 @pytest.mark.parametrize(
     ("given", "says"),
-    [({"y": "1"}, "there is no input 'y'"), ({"n": "x"}, "n: “x” is not a whole")],
+    [({"y": "1"}, "there is no input 'y'"), ({"n": "x"}, "n: “x” isn't a whole")],
 )
 def test_change_to_what_cannot_be_is_refused(given: Any, says: str) -> None:
     player = live(program, x=leaf())

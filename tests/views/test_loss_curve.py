@@ -132,7 +132,7 @@ def test_what_cannot_be_done_is_refused() -> None:
 
     with wrong("epochs=0"):
         training([1], 0)
-    with wrong("generator does not say how many"):
+    with wrong("generator doesn't say how many"):
         training(batch for batch in (1, 2))
     run = training([1, 2])
     with wrong("nothing was noted"):

@@ -106,7 +106,7 @@ def test_recording_is_the_variable_that_was_named(
     assert trace.data["meta"]["title"] == "A title"
     assert trace.explain("w.grad").value == 6.0
     edited = trace.what_if("MulBackward0 is ready", saved={0: 5.0})
-    assert "w.grad is 8 where it was 6" in edited.outcome
+    assert "w.grad is 8 instead of 6" in edited.outcome
     assert shell.user_ns["w"].grad.item() == 6.0
 
 
@@ -153,9 +153,9 @@ def test_recording_of_a_cell_that_fails_has_its_name_too(
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("--as", "'' is no name for a variable"),
-        ("--as 3x title", "'3x' is no name for a variable"),
-        ("--as for title", "'for' is no name for a variable"),
+        ("--as", "'' isn't a name for a variable"),
+        ("--as 3x title", "'3x' isn't a name for a variable"),
+        ("--as for title", "'for' isn't a name for a variable"),
         ("--name trace", "there is no option --name"),
         ("--level story", "there is no level 'story'; use one of picture, phases"),
     ],

@@ -69,11 +69,11 @@ def test_before_all_have_arrived_the_others_are_awaited() -> None:
     assert [len(one.awaited) for one in told] == [3, 2, 1, 0]
     assert told[0].sentence.startswith("Nothing has arrived at SquareBackward yet.")
     assert told[1].sentence == (
-        "Arrived at SquareBackward until now: 0, from ExpBackward0 alone. Awaited: "
-        "what comes from AddBackward0, MulBackward0."
+        "Arrived at SquareBackward until now: 0, from ExpBackward0 alone. "
+        "Still to come: what AddBackward0, MulBackward0 will send."
     )
     assert "until now: 1 = 0 (from ExpBackward0) + 1 (from" in told[2].sentence
-    assert "Awaited" not in told[3].sentence
+    assert "Still to come" not in told[3].sentence
 
 
 def test_element_of_a_product_is_told_with_its_factors() -> None:
@@ -293,7 +293,7 @@ def test_element_beyond_the_first_rows_is_not_kept() -> None:
 
     trace = mg.step(large)
     assert trace.explain("x", (7,)).value == 2
-    with pytest.raises(errors.ArgumentValueError, match=r"element \(8,\) is not kept"):
+    with pytest.raises(errors.ArgumentValueError, match=r"element \(8,\) isn't kept"):
         trace.explain("x", (8,))
 
 

@@ -74,5 +74,5 @@ def places_added(without: str, with_ring: str) -> tuple[float, float]:
 
 def test_ring_without_a_place_is_refused() -> None:
     curve = plot_lines([0, 4], {"a": [0, 4]}, x="x", y="y", says="It grows.")
-    with pytest.raises(errors.ArgumentValueError, match="no place for 1, -inf in a"):
+    with pytest.raises(errors.ArgumentValueError, match="1, -inf can't be drawn"):
         curve.marked(1, float("-inf"))

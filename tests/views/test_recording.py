@@ -186,7 +186,7 @@ def test_step_passes_keywords_on() -> None:
 
 
 def test_step_refuses_what_cannot_be_called() -> None:
-    with pytest.raises(errors.ArgumentTypeError, match="Tensor cannot be called"):
+    with pytest.raises(errors.ArgumentTypeError, match="Tensor can't be called"):
         step(leaf())
 
 

@@ -78,7 +78,7 @@ def without_edits(recording: Recording) -> Trace:
 def test_grad_of_a_leaf_that_is_another_ends_as_such() -> None:
     x = mg.tensor([3.0, 4.0], requires_grad=True)
     asked = squared(x).what_if("x.grad was empty", gradient=[0.0, 1.0])
-    assert asked.outcome == "Then x.grad is [0, 1] where it was [36, 48]."
+    assert asked.outcome == "Then x.grad is [0, 1] instead of [36, 48]."
 
 
 def test_saved_value_attribute_and_gradient_have_their_consequences() -> None:
@@ -92,9 +92,9 @@ def test_saved_value_attribute_and_gradient_have_their_consequences() -> None:
     assert grad_in(attribute.recording) == [[9, 12]]
     assert grad_in(gradient.recording) == [[12, -16]]
     assert saved.sentence.startswith(
-        "What if saved[0] of SquareBackward were [5, 4] where it was [3, 4], from step "
+        "What if saved[0] of SquareBackward were [5, 4] instead of [3, 4], from step "
     )
-    assert saved.sentence.endswith("Then x.grad is [60, 48] where it was [36, 48].")
+    assert saved.sentence.endswith("Then x.grad is [60, 48] instead of [36, 48].")
     assert repr(saved) == f"<WhatIf: {saved.sentence}>"
 
 
@@ -202,7 +202,7 @@ def test_second_derivative_goes_through_the_edited_value() -> None:
         slope.backward()
     new = trace.what_if("SquareBackward is ready", saved={0: 5.0})
     # It keeps its place in the graph: the slope of 2 x is 2, wherever x is.
-    assert new.outcome.startswith("Then the gradient asked for, that of x, is 10 where")
+    assert new.outcome.startswith("Then the gradient asked for, that of x, is 10 ")
     assert grad_in(new.recording) == [[2]]
     factor = trace.what_if("SquareBackward is ready", attributes={"factor": 4.0})
     assert grad_in(factor.recording) == [[8]]
@@ -247,7 +247,7 @@ def test_packed_value_is_another_each_time_it_is_unpacked(step: str) -> None:
         y.sum().backward()
     edited = trace.what_if(step, saved={0: {1: 5.0}}, node="SquareBackward")
     assert grad_in(edited.recording) == [[4.0, 20.0]]
-    assert "saved[0] of SquareBackward were [1, 5] where it was [1, 2]" in (
+    assert "saved[0] of SquareBackward were [1, 5] instead of [1, 2]" in (
         edited.sentence
     )
     told = [e["say"] for e in edited.recording.data["events"] if e["k"] == "what.if"]
@@ -300,7 +300,7 @@ def test_edits_can_be_made_one_after_the_other() -> None:
     at = "SquareBackward is ready"
     first = trace.what_if(at, saved={0: 5.0})
     second = first.recording.what_if(at, attributes={"factor": 1.0})
-    assert second.outcome == "Then x.grad is 30 where it was 60."
+    assert second.outcome == "Then x.grad is 30 instead of 60."
     assert grad_in(first.recording) == [[60]]
 
 
@@ -311,7 +311,7 @@ def test_one_element_of_many_and_another_node() -> None:
         (y * y).sum().backward()
     edit = {0: {(1, 2): 5.0}}
     new = trace.what_if("backward begins", saved=edit, node="SquareBackward")
-    assert new.outcome == "Then x.grad at [1, 2] is 20 where it was 4."
+    assert new.outcome == "Then x.grad at [1, 2] is 20 instead of 4."
 
 
 def several(x: Any, names: dict[str, Any] | None = None) -> None:
@@ -374,7 +374,7 @@ def test_edit_that_changes_nothing_tells_the_same_story(seed: int) -> None:
             continue
         new = trace.what_if(step, saved=same, gradient=gradients or None)
         assert first_difference(trace, without_edits(new.recording)) is None
-        assert new.outcome == "Then all ends as it did."
+        assert new.outcome == "Then everything ends as it did."
         edited += 1
         if edited == 2:
             return
@@ -407,7 +407,7 @@ def test_difference_is_marked_where_the_edit_is() -> None:
     (_, right) = new.difference
     marked = new.recording.data["events"][right - 1]
     assert marked["say"] == (
-        "What if: saved[0] of SquareBackward is 5 from here on, where it was 3."
+        "What if: saved[0] of SquareBackward is 5 from here on instead of 3."
     )
     titles = [side["meta"]["title"] for side in new._data()["traces"]]
     assert titles == ["As it was", "What if"]
@@ -565,4 +565,4 @@ def test_error_that_the_edit_causes_is_told() -> None:
         if x.grad.item() > 5:
             raise ValueError("too steep")
     new = trace.what_if("MulBackward0 is ready", gradient=2.0)
-    assert "the end is ValueError: too steep where it was not there" in new.outcome
+    assert "the end is ValueError: too steep instead of not there" in new.outcome

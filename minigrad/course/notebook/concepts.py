@@ -8,6 +8,7 @@ results file holds the answers alone; ``grade --concepts`` knows the rest.
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -84,15 +85,19 @@ class Item:
 
     def shown(self, form: str) -> dict[str, Choice]:
         """The choices by their words, in the order in which they are shown."""
-        said = [(one.says[FORMS.index(form)], one) for one in self.choices]
-        last = [pair for pair in said if pair[0].startswith(ERROR)]
-        rest = [pair for pair in said if not pair[0].startswith(ERROR)]
-        # A place remembered from form A is no help in form B.
-        return dict([*(rest if form == "A" else rest[::-1]), *last])
+        said = {one.says[FORMS.index(form)]: one for one in self.choices}
+        return {words: said[words] for words in sorted(said, key=by_size)}
 
     def words(self, form: str) -> list[str]:
         """All that can be chosen."""
         return [*self.shown(form), UNKNOWN]
+
+
+def by_size(words: str) -> tuple[bool, list[float], str]:
+    """What choices are sorted by: numbers by size, and errors after them."""
+    last = words.startswith(ERROR)
+    numbers = [] if last else re.findall(r"-?\d+\.\d", words)
+    return last, [float(number) for number in numbers], words
 
 
 @cache

@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from minigrad.course.notebook.links import link
-from minigrad.course.notebook.ranking import Ranking, spelled
+from minigrad.course.notebook.ranking import Ranking, is_sure, spelled
 
 HERE = Path(__file__).parent
 BUILT = "minigrad/course/notebook/faq.tsv"
@@ -168,17 +168,18 @@ class Answers(list[Answer]):
             yield f"{'what you predict there' if hidden else cell}</p>"
 
 
-def answers(question: str = "") -> Answers:
+def answers(question: object = "") -> Answers:
     """The cells that answer a question: ask in your words, or paste an error message.
 
-    A name from the code works, too (``next_functions``). Without a question: all that
-    people ask.
+    A name from the code works, too (``next_functions``), and so does an exception.
+    Without a question: all that people ask.
 
     >>> minigrad.course.answers("where does ctx come from")[0].section
     'Which line makes ctx?'
     >>> minigrad.course.answers("zebra")
     Nothing found for 'zebra'. Ask in other words, or course.answers() for all.
     """
+    question = str(question)
     if not question.strip():
         return Answers(read_table())
     found = index().find(question)
@@ -231,12 +232,12 @@ class Index:
         a note says that the nearest may not answer it.
         """
         found = Answers()
-        best = [number for _, number in self.ranking.best(question)]
+        best = self.ranking.best(question)
         named = [n for n, title in enumerate(self.titles) if title == plain(question)]
-        if not named and not self.ranking.knows(question, best):
+        if not named and not is_sure(best[:SHOWN]):
             found.note = f"No sure answer to {question!r}. Perhaps one of these:"
         shown: set[tuple[str, str]] = set()
-        for number in dict.fromkeys([*named, *best]):
+        for number in dict.fromkeys([*named, *[one.number for one in best]]):
             row = self.cells[number]
             place = row.notebook, row.section
             alike = [one for one in found if row.id and one.id == row.id]

@@ -116,7 +116,9 @@ class Home:
         ask = "Ask: a question, a name from the code, or an error message"
         search = forms.search_form(ask, answers)
         about = "Write a ten-minute notebook of what you missed"
-        button = forms.button("Review", about, lambda: forms.Page(link_to_review()))
+        button = forms.button(
+            "Review", about, lambda: forms.Page(review()._repr_html_())
+        )
         head, table = forms.Refillable(self.head()), forms.Refillable(self.table())
 
         def go(label: str) -> None:
@@ -140,12 +142,6 @@ def home(path: str = "") -> Home:
     if path:
         paths.choose(path)
     return Home()
-
-
-def link_to_review() -> str:
-    """A new review, as a link that opens it."""
-    name = review().name
-    return f"Your review: {link(html.escape(name), name)}"
 
 
 def slug_of(area: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import random
 import tomllib
@@ -15,6 +16,7 @@ from minigrad import _workspace, errors
 from minigrad.course.check import CRASHED, SOLVED, WRONG, Outcome, Question, Verdict
 from minigrad.course.exercises import flat
 from minigrad.course.notebook import journal, paths
+from minigrad.course.notebook.links import link
 from minigrad.course.notebook.widgets import Sheet
 from minigrad.views import forms
 
@@ -149,10 +151,24 @@ def judged(title: str, asked: list[Card], answers: dict[str, str]) -> Verdict:
     return Verdict("recall", title, SOLVED, note=note, outcomes=tuple(outcomes))
 
 
-def review() -> Path:
+@dataclass(frozen=True)
+class Review:
+    """A notebook that has been written: a link that opens it."""
+
+    path: Path
+
+    def __repr__(self) -> str:
+        return f"Your review: {self.path.name}"
+
+    def _repr_html_(self) -> str:
+        name = self.path.name
+        return f"<p>Your review: {link(html.escape(name), name)}</p>"
+
+
+def review() -> Review:
     """Write a ten-minute notebook: what was missed, and your own ``Because ...``.
 
-    It lies in the workspace, under the day's date; one that is there is not touched.
+    It's in the workspace, under the day's date; one that's already there stays.
     Raises: ArgumentValueError outside a workspace.
     """
     workspace = _workspace.around(Path.cwd())
@@ -169,7 +185,7 @@ def review() -> Path:
         path = _workspace.free_name(path, "again")
     text = json.dumps(review_notebook(), indent=1, ensure_ascii=False) + "\n"
     _workspace.write_whole(text.encode(), path)
-    return path
+    return Review(path)
 
 
 def review_notebook() -> dict[str, Any]:

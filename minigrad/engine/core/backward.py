@@ -79,7 +79,7 @@ class GraphTask:
         inbox: Any
         checked: Any
         while self.ready:
-            # pick the newest ready node
+            # pick the next ready node
             if self.hooks_to_run:
                 self._run_hooks_before(self.ready[0])
             node = self.running = heappop(self.ready)[2]

@@ -164,7 +164,7 @@ GOOD = concepts.result_of("A", "ann", answers("A", 3))
         ),
         (
             json.dumps(GOOD | {"form": "B"}),
-            "grad_output: '20.0' is none of '80.0', '60.0'",
+            "one_ctx_per_call: '100.0' is none of '4.0', '9.0'",
         ),
     ],
 )

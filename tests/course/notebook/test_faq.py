@@ -105,6 +105,14 @@ def test_search_finds_what_is_misspelt() -> None:
     assert any("roadcast" in row.section + row.question for row in found)
 
 
+def test_exception_is_asked_by_its_message_and_nothing_odd_raises() -> None:
+    error = RuntimeError("Trying to backward through the graph a second time")
+    assert answers(error)[0].id == "Q25"
+    for odd in (5, "???", "[](){}.*+?^$|\\", "\u65e5\u672c\u8a9e", "a of the"):
+        assert list(answers(odd)) == []
+        assert answers(odd).note.startswith("Nothing found for")
+
+
 def test_search_says_where_nothing_is_found() -> None:
     nothing = answers("zebra")
     assert list(nothing) == []
@@ -132,20 +140,21 @@ def test_section_is_found_by_a_term_its_prose_and_its_code() -> None:
     assert parts == ("broadcasting long name", "copies row", "stretch")
 
 
-# Typed as a learner would, before this search was made; the sections that answer.
+# Typed as a learner would, each time before the search was made or changed, with the
+# sections that answer; the last twenty are people's questions in other words.
 TYPED = Path(__file__).with_name("typed_questions.tsv")
 
 
 def test_learner_finds_the_section_among_the_first_three() -> None:
     asked = [line.split("\t") for line in TYPED.read_text("utf8").splitlines()[1:]]
-    assert len(asked) == 40
+    assert len(asked) == 60
     found = [
         {row.section for row in answers(question)} & set(wanted.split("|"))
         for question, wanted in asked
     ]
-    assert sum(map(bool, found)) >= 34
+    assert sum(map(bool, found)) >= 50
     told = [question for question, _ in asked if answers(question).note]
-    assert len(told) <= 2, told
+    assert len(told) <= 8, told
 
 
 SECTIONS = [faq.Section(*row) for row in faq.read_rows("sections.tsv")]

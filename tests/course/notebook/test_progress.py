@@ -153,7 +153,7 @@ def test_review_is_a_notebook_with_what_was_missed_and_ones_own_words(
     workspace: Path,
 ) -> None:
     course.because("00.because", "Why?", "the slopes need them\nreally")
-    path = course.review()
+    path = course.review().path
     assert path.parent == workspace
     book = nbformat.read(path, as_version=4)
     nbformat.validate(book)
@@ -161,15 +161,18 @@ def test_review_is_a_notebook_with_what_was_missed_and_ones_own_words(
     assert "course.cards(['0" in text
     assert "**00.because** Why?\n\n> the slopes need them\n> really" in text
     before = path.read_bytes()
-    assert course.review() != path
+    again = course.review()
+    assert again.path != path
+    assert repr(again) == f"Your review: {again.path.name}"
+    assert f"href='../../{again.path.name}'" in again._repr_html_()
     assert path.read_bytes() == before
 
 
 def test_review_asks_only_about_lessons_that_were_begun(workspace: Path) -> None:
     journal.note(journal.ANSWERED, "00.value", answer="y = 7, gradient 1")
-    assert "'01.r" not in course.review().read_text("utf8")
+    assert "'01.r" not in course.review().path.read_text("utf8")
     journal.note(journal.ANSWERED, "01.when", answer="after forward")
-    assert "'01.r" in course.review().read_text("utf8")
+    assert "'01.r" in course.review().path.read_text("utf8")
 
 
 def test_review_outside_a_workspace_is_refused(
