@@ -106,7 +106,7 @@ def write_lessons(
 def front_page(paths: Sequence[Path], whole: bool) -> str:
     """The page that leads to all others."""
     names = "\n".join([f"lessons/{path.stem}" for path in paths])
-    api = "\n".join(sorted(reference.api_pages())) if whole else ""
+    api = "\n".join(reference.api_pages()) if whole else ""
     text = (HERE / "index.md").read_text("utf8")
     return text.replace("LESSONS", names).replace("MODULES", api.replace(".md", ""))
 

@@ -1,5 +1,11 @@
 """Sphinx's settings for the website of the course."""
 
+from __future__ import annotations
+
+import re
+from types import ModuleType
+from typing import Any
+
 project = "minigrad"
 html_title = "minigrad"
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
@@ -23,4 +29,52 @@ pygments_dark_style = "a11y-high-contrast-dark"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
-python_use_unqualified_type_names = True
+
+
+def once(
+    app: Any, what: str, name: str, member: Any, skip: bool, options: Any
+) -> bool | None:
+    """Leave out what another module has shown already, under the same object."""
+    if what != "module" or isinstance(member, ModuleType):
+        return None if what != "module" else True
+    place = getattr(member, "__module__", ""), getattr(member, "__qualname__", name)
+    shown = app.env.__dict__.setdefault("minigrad_shown", {})
+    return True if shown.setdefault(place, app.env.docname) != app.env.docname else None
+
+
+def as_restructured_text(
+    app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]
+) -> None:
+    """Docstrings are plain text: say so to what would see marks in it."""
+    blocks = "\n".join(lines).split("\n\n")
+    lines[:] = [line for block in blocks for line in [*marked(block), ""]]
+
+
+def marked(block: str) -> list[str]:
+    """A paragraph of a docstring; one of code stays code."""
+    rows = block.strip("\n").split("\n")
+    if rows[0].lstrip().startswith(">>>"):
+        return rows
+    if all(row.startswith(" ") for row in rows):
+        return ["::", "", *[f"    {row}" for row in rows]]
+    starts = re.compile(r"(Raises|Saves|Shape|See|Returns|Yields|Note|-|\*) ?")
+    text = [("\n\n" if starts.match(row) else "") + row.strip() for row in rows]
+    parts = re.split(r"(``.*?``|`.*?`)", " ".join(text), flags=re.DOTALL)
+    parts[::2] = [re.sub(r"([*|\\]|_\b)", r"\\\1", part) for part in parts[::2]]
+    return "".join(parts).split("\n")
+
+
+def with_better_names(
+    app: Any, page: str, template: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """Say to a screen reader what Sphinx, its theme and myst-nb say wrongly."""
+    for part in ("body", "furo_navigation_tree"):
+        text = context.get(part, "").replace(' aria-label="Toggle hidden content"', "")
+        context[part] = text.replace('role="heading"', 'role="heading" aria-level="2"')
+
+
+def setup(app: Any) -> None:
+    """Sphinx calls this."""
+    app.connect("html-page-context", with_better_names, priority=900)  # after furo
+    app.connect("autodoc-skip-member", once)
+    app.connect("autodoc-process-docstring", as_restructured_text)

@@ -217,27 +217,27 @@ def playground_page(shared: Shared, edition: str) -> str:
     return f"# Playground\n\n{raw(template)}\n"
 
 
-API = {
-    "minigrad": "tensors, functions, recording",
-    "minigrad.autograd": "Function, backward, grad, gradcheck",
-    "minigrad.autograd.forward_ad": "forward mode",
-    "minigrad.autograd.functional": "jacobian, hessian, vjp, jvp",
-    "minigrad.autograd.graph": "nodes, hooks on saved tensors",
-    "minigrad.func": "transforms",
-    "minigrad.nn": "layers",
-    "minigrad.nn.functional": "layers as functions",
-    "minigrad.optim": "optimizers",
-    "minigrad.utils.data": "datasets and loaders",
-    "minigrad.utils.checkpoint": "memory for time",
-    "minigrad.course": "the course: answers, checks, progress",
-}
-"""The modules that people import from, and what is in them."""
+API = (
+    "minigrad",
+    "minigrad.autograd",
+    "minigrad.autograd.forward_ad",
+    "minigrad.autograd.functional",
+    "minigrad.autograd.graph",
+    "minigrad.func",
+    "minigrad.nn",
+    "minigrad.nn.functional",
+    "minigrad.optim",
+    "minigrad.utils.data",
+    "minigrad.utils.checkpoint",
+    "minigrad.course",
+)
+"""The modules that people import from."""
 
 
 def api_pages() -> dict[str, str]:
     """A page for each of these modules, from its docstrings."""
     return {
-        f"api/{name}.md": f"# {name}: {what}\n\n```{{eval-rst}}\n"
+        f"api/{name}.md": f"# {name}\n\n```{{eval-rst}}\n"
         f".. automodule:: {name}\n   :members:\n```\n"
-        for name, what in API.items()
+        for name in API
     }

@@ -2,7 +2,7 @@
 // The playground: a program goes to Python, which the first run loads, and comes back as
 // a recording. The program is also the end of the page's address.
 
-const playground = document.getElementById("playground");
+const playground = document.getElementById("try-it");
 
 // Text as the end of an address, compressed.
 async function addressOf(text) {
@@ -13,7 +13,7 @@ async function addressOf(text) {
   return digits.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-async function textIn(address) {
+async function textAt(address) {
   const digits = atob(address.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = Uint8Array.from(digits, (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream();
@@ -41,7 +41,7 @@ class Playground {
   async take(address) {
     if (!address) return;
     try {
-      this.program.value = await textIn(address);
+      this.program.value = await textAt(address);
       this.say("");
     } catch {
       this.say("There's no program in this link: perhaps its end is missing.");
@@ -105,7 +105,7 @@ class Playground {
     this.program.value = program;
     this.printed.textContent = printed;
     this.printed.hidden = !printed;
-    this.rest(error || (trace ? "" : "It ran. There's nothing to step through: no tensor took part."));
+    this.rest(error || (trace ? "" : "It ran. There's nothing to step through."));
     this.said.classList.toggle("minigrad-failed", Boolean(error));
     this.shown.replaceChildren();
     if (!trace) return;

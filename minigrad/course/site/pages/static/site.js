@@ -123,3 +123,8 @@ function tellTheme() {
 tellTheme();
 system.addEventListener("change", tellTheme);
 new MutationObserver(tellTheme).observe(document.body, { attributeFilter: ["data-theme"] });
+
+document.querySelector(".sidebar-drawer").setAttribute("aria-label", "Pages");
+
+// A search shows its results from a file, too, but cannot read what's around them.
+if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
