@@ -88,7 +88,7 @@ def test_what_a_cell_shows_after_a_question_is_folded(website: Path) -> None:
     section = page[page.index('id="same-or-new"') :].partition("<section")[0]
     question, _, after = section.partition('class="minigrad-prediction"')
     after = re.sub(r"<(?!/?details)[^>]*>", "", after)
-    shown = "MulConstantBackward object at"
+    shown = "MulConstantBackward at 0x"
     assert shown not in question
     before = after[: after.index(shown)]
     assert before.count("<details") == before.count("</details>") + 1
@@ -192,7 +192,7 @@ def test_each_name_of_ctx_has_a_page_with_a_program_that_uses_it(
         assert "<iframe data-page=" in page
         assert "docs.pytorch.org" in page
     page = (website / "ctx/save_for_backward.html").read_text("utf8")
-    assert "Save_for_backward called twice" in page
+    assert "save_for_backward called twice:" in page
     assert "(*tensors)" in re.sub("<[^>]*>", "", page)
 
 
@@ -287,9 +287,9 @@ def test_players_play_and_predictions_lock_and_are_kept(page: Page, base: str) -
         page.locator(".minigrad-prediction ~ details").first.get_attribute("open") == ""
     )
     frame = frame_in(page, below)
-    assert "apply creates ctx" in on_screen(frame)["sentence"]
+    assert "apply creates ctx" in on_screen(frame)["say"]
     frame.evaluate("() => document.getElementById('player').player.go(1000)")
-    assert "apply creates ctx" not in on_screen(frame)["sentence"]
+    assert "apply creates ctx" not in on_screen(frame)["say"]
     height = page.locator(f"{below} >> iframe").bounding_box()
     assert height is not None
     assert height["height"] > 400
@@ -395,7 +395,7 @@ def test_playground_steps_stops_and_says_what_went_wrong(
         frame = frame_in(page, "#shown")
         assert "y = mg.exp(x) * w" in typed.input_value()
         frame.evaluate("() => document.getElementById('player').player.go(1000)")
-        assert "backward is finished" in on_screen(frame)["sentence"]
+        assert "x.grad is 22.17" in on_screen(frame)["say"]
         typed.fill("print('so far')\n1 / 0")
         run.click()
         page.get_by_text("line 2: ZeroDivisionError: division by zero").wait_for()

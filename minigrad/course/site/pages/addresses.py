@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from minigrad.course.notebook.faq import Answer
+from minigrad.course.notebook import faq
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Addresses:
         )
         return self.in_edition(f"{folder}/{path.name}")
 
-    def of_section(self, answer: Answer) -> str:
+    def of_section(self, answer: faq.Answer) -> str:
         """The section that answers a question."""
         from docutils.nodes import make_id
 

@@ -16,8 +16,7 @@ from typing import Any
 from minigrad import mistakes
 from minigrad.autograd.function import BackwardCFunction
 from minigrad.course.check import with_code
-from minigrad.course.notebook import faq, glossary, map_of_ctx
-from minigrad.course.notebook.rulebook import read_rules
+from minigrad.course.notebook import faq, map_of_ctx, rules, terms
 from minigrad.course.site import wheels
 from minigrad.course.site.pages import playground
 from minigrad.course.site.pages.addresses import Addresses
@@ -89,14 +88,16 @@ def page_of(name: str, row: map_of_ctx.Row, shared: Shared, at: Addresses) -> st
     if made:
         parts.append("## Mistakes")
         parts += [told(one) for one in made]
-    rules = [
-        rule for rule in read_rules() if rule.priority < 3 and is_about(name, rule)
-    ]
-    if rules:
+    kept = [one for one in rules() if is_kept(one) and is_about(name, one.rule)]
+    if kept:
         parts.append("## Rules")
         parts.append("Each was observed in PyTorch 2.13, and a test holds it here.")
-        parts.append("\n".join([f"- {rule.rule}" for rule in rules]))
-    asked = {row.question: row for row in faq.read_table() if is_about(name, row)}
+        parts.append("\n".join([f"- {one.rule}" for one in kept]))
+    asked = {
+        row.question: row
+        for row in faq.read_table()
+        if is_about(name, (row.question, row.original))
+    }
     more = [
         f'<a href="{at.of_section(one)}">{with_code(q)}</a>' for q, one in asked.items()
     ]
@@ -112,7 +113,7 @@ def told(mistake: mistakes.Entry) -> str:
     name, looks, hint = map(
         html.escape, (mistake.name, mistake.looks_like, mistake.hint)
     )
-    return raw(f"<p><b>{name[0].upper()}{name[1:]}.</b> {looks} <em>{hint}</em></p>")
+    return raw(f"<p><b>{name}:</b> {looks} <em>{hint}</em></p>")
 
 
 def packed(program: str) -> str:
@@ -139,6 +140,11 @@ def signature(name: str) -> str:
     return f"```python\nctx.{name}{call}\n```\n\n{said}"
 
 
+def is_kept(rule: Any) -> bool:
+    """Whether a rule is one that people meet, and that minigrad keeps."""
+    return rule.priority < 3 and not rule.proof.startswith("left out")
+
+
 def is_about(name: str, fact: object) -> bool:
     """Whether a fact has the name in it, as a word."""
     word = name.removeprefix("set_")
@@ -158,10 +164,10 @@ def torchs(name: str) -> str:
 
 def glossary_page(at: Addresses) -> str:
     """The words of the course, each with the lesson that explains it."""
-    terms = "\n\n".join(
-        [f"{t.word}\n  {t.means} {at.lesson(t.lesson)}" for t in glossary.read()]
+    words = "\n\n".join(
+        [f"{one.word}\n  {one.means} {at.lesson(one.lesson)}" for one in terms()]
     )
-    return f"# Glossary\n\n:::{{glossary}}\n{terms}\n:::\n"
+    return f"# Glossary\n\n:::{{glossary}}\n{words}\n:::\n"
 
 
 def questions_page(at: Addresses) -> str:

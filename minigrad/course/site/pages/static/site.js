@@ -69,7 +69,7 @@ class Asked {
     remember(this.kept, said);
     this.set("outcome", outcomes[said]);
     this.set("locked", true);
-    const below = element("div", {});
+    const below = element("div", { class: "minigrad-shown" });
     below.innerHTML = shown;
     this.box.after(below);
     awaken(below);
