@@ -23,6 +23,8 @@ from minigrad.course import site
 from minigrad.course.author import slides
 from minigrad.course.site import pages, pyodide
 from minigrad.course.site.pages import lessons, playground, reference
+from minigrad.course.site.pages.shared import Shared
+from minigrad.views import page as view
 from tests.browser import conftest
 from tests.browser.browser_edition import refuse_others, served
 from tests.browser.seen import on_screen
@@ -36,6 +38,11 @@ RUN_SERIOUS = RUN_AXE.replace(
     "found.violations.filter(({ impact }) => /serious|critical/.test(impact))",
 )
 LESSON = "lessons/01_where_ctx_comes_from.html"
+TAKEN = """
+() => ["navigation", "resource"]
+  .flatMap((kind) => performance.getEntriesByType(kind))
+  .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)
+"""
 FIRST_PICTURE = 300_000
 """Bytes that may travel until the first player is seen."""
 
@@ -106,6 +113,21 @@ def test_outputs_are_those_of_a_run_and_players_have_their_recording(
         assert (website / f"_static/shared/{name}.js").is_file()
     assert "srcdoc=" not in page
     assert "trust the notebook" not in page
+
+
+def test_graph_of_a_player_is_a_file_that_the_page_names(tmp_path: Path) -> None:
+    recording = playground.play("x * w").recording
+    assert recording is not None
+    data = recording._pictured()
+    data["graph"]["svg"] = "<svg>drawn</svg>"
+    shared = Shared(tmp_path / "shared")
+    shown = shared.taken_out(view.output_of(data), up="up/")
+    name = re.search(
+        r'<img alt="[^"]+" loading="lazy" src="up/_static/(\S+svg)"', shown
+    )
+    assert name
+    assert (tmp_path / name[1]).read_text("utf8") == "<svg>drawn</svg>"
+    assert "base64" not in shown
 
 
 # Links
@@ -267,7 +289,7 @@ def base(request: pytest.FixtureRequest, website: Path, page: Page) -> Iterator[
 def frame_in(page: Page, selector: str) -> Any:
     frame = page.wait_for_selector(f"{selector} iframe").content_frame()
     assert frame is not None
-    frame.wait_for_function(conftest.READY)
+    frame.wait_for_function("() => document.getElementById('player')?.player")
     return frame
 
 
@@ -297,15 +319,31 @@ def test_players_play_and_predictions_lock_and_are_kept(page: Page, base: str) -
     page.locator(".minigrad-prediction").first.get_by_text("You said").wait_for()
 
 
+def test_what_does_not_load_is_said_and_commit_can_be_pressed_again(
+    page: Page, website: Path
+) -> None:
+    with served(website) as address:
+        page.route("**/_static/shared/*.js", lambda route: route.abort())
+        page.goto(f"{address}/{LESSON}")
+        page.locator("[data-minigrad-player]").first.scroll_into_view_if_needed()
+        page.locator("[data-minigrad-player] >> text=didn't load").wait_for()
+        form = page.locator(".minigrad-prediction").first
+        form.get_by_label("after forward").check()
+        commit = form.get_by_role("button", name="Commit")
+        commit.click()
+        form.get_by_text("didn't load").wait_for()
+        page.unroute("**/_static/shared/*.js")
+        commit.click()
+        form.get_by_text("You said: after forward.").wait_for()
+
+
 def test_first_picture_takes_few_bytes(page: Page, website: Path) -> None:
-    sizes: list[int] = []
-    page.on("response", lambda got: sizes.append(len(got.body())))
-    page.on("requestfinished", lambda _: None)
     with served(website.parent) as address:
-        page.goto(f"{address}/out/ctx/save_for_backward.html")
+        page.goto(f"{address}/out/{LESSON}")
+        page.locator("[data-minigrad-player]").first.scroll_into_view_if_needed()
         frame_in(page, "[data-minigrad-player]")
-        page.wait_for_load_state("networkidle")
-    assert 100_000 < sum(sizes) < FIRST_PICTURE
+        taken = page.evaluate(TAKEN)
+    assert 100_000 < taken < FIRST_PICTURE
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

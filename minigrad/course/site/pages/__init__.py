@@ -62,7 +62,7 @@ def write_pages(out: Path, edition: str, only: Sequence[str] = ()) -> None:
             "glossary.md": reference.glossary_page(at_top),
             "questions.md": reference.questions_page(at_top),
             "playground.md": reference.playground_page(shared, edition),
-            "index.md": front_page(paths, whole=not only),
+            "index.md": front_page(paths, shared, whole=not only),
         }
         if not only:
             pages |= reference.api_pages()
@@ -103,11 +103,13 @@ def write_lessons(
         shutil.copy(path, source / "extra" / "download")
 
 
-def front_page(paths: Sequence[Path], whole: bool) -> str:
+def front_page(paths: Sequence[Path], shared: Shared, whole: bool) -> str:
     """The page that leads to all others."""
     names = "\n".join([f"lessons/{path.stem}" for path in paths])
     api = "\n".join(reference.api_pages()) if whole else ""
     text = (HERE / "index.md").read_text("utf8")
+    player, _ = reference.player_of("save_for_backward", shared, up="")
+    text = text.replace("PLAYER", player)
     return text.replace("LESSONS", names).replace("MODULES", api.replace(".md", ""))
 
 

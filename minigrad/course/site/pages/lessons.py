@@ -105,7 +105,8 @@ def note(page: str) -> NotebookNode:
     """An output that is HTML."""
     from nbformat.v4 import new_output
 
-    return new_output("display_data", {"text/html": page})
+    made: NotebookNode = new_output("display_data", {"text/html": page})
+    return made
 
 
 def executed(path: Path) -> NotebookNode:

@@ -68,20 +68,17 @@ def ctx_pages(shared: Shared, at: Addresses) -> dict[str, str]:
 def page_of(name: str, row: map_of_ctx.Row, shared: Shared, at: Addresses) -> str:
     """One name: how it's written, what it does, a player, mistakes, rules, torch."""
     program = PROGRAMS[name].strip()
-    played = playground.play(program, title=f"ctx.{name}")
-    if played.error or played.recording is None:
-        raise ValueError(f"programs.toml, {name}: {played.error or 'nothing to play'}")
-    player = played.recording._repr_mimebundle_()["text/html"]
+    player, printed = player_of(name, shared)
     parts = [
         f"# ctx.{name}",
         signature(name),
         f"**When.** {row.when}",
         f"**What it does to backward.** {row.backward}",
         f"```python\n{program}\n```",
-        raw(shared.taken_out(player)),
+        player,
     ]
-    if played.printed:
-        parts.append(f"It prints:\n\n```text\n{played.printed.rstrip()}\n```")
+    if printed:
+        parts.append(f"It prints:\n\n```text\n{printed}\n```")
     edit = f"../playground.html#{packed(program)}"
     parts.append(f'<a href="{edit}">Change this program in the playground</a>')
     made = [entry for entry in mistakes.TABLE.values() if is_about(name, entry)]
@@ -106,6 +103,18 @@ def page_of(name: str, row: map_of_ctx.Row, shared: Shared, at: Addresses) -> st
     more.append(f'<a href="{torchs(name)}">PyTorch\'s own page</a>')
     parts += ["## Read on", "\n".join([f"- {one}" for one in more])]
     return "\n\n".join(parts) + "\n"
+
+
+def player_of(name: str, shared: Shared, up: str = "../") -> tuple[str, str]:
+    """The player of a name's program as Markdown, and what the program prints.
+
+    Raises: ValueError for a program that fails.
+    """
+    played = playground.play(PROGRAMS[name].strip(), title=f"ctx.{name}")
+    if played.error or played.recording is None:
+        raise ValueError(f"programs.toml, {name}: {played.error or 'nothing to play'}")
+    player = played.recording._repr_mimebundle_()["text/html"]
+    return raw(shared.taken_out(player, up)), played.printed.rstrip()
 
 
 def told(mistake: mistakes.Entry) -> str:

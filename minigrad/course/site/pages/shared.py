@@ -41,9 +41,13 @@ class Shared:
         packed = gzip.compress(content.encode(), 9, mtime=0)
         return self.keep(base64.b64encode(packed).decode())
 
-    def taken_out(self, shown: str) -> str:
-        """HTML that a cell shows, with what its players carry put into files."""
-        shown = _FRAME.sub(self._frame, _GRAPH.sub(self._graph, shown))
+    def taken_out(self, shown: str, up: str = "../") -> str:
+        """HTML that a cell shows, with what its players carry put into files.
+
+        The page is ``up`` from the front page.
+        """
+        shown = _FRAME.sub(self._frame, shown)
+        shown = _GRAPH.sub(lambda found: self._graph(found, up), shown)
         return shown.replace(RUN_IT, "JavaScript plays")
 
     def _frame(self, found: re.Match[str]) -> str:
@@ -55,8 +59,8 @@ class Shared:
         )
         return f"<iframe {names}{found[2]}background:none"
 
-    def _graph(self, found: re.Match[str]) -> str:
+    def _graph(self, found: re.Match[str], up: str) -> str:
         picture = base64.b64decode(found[2])
         name = hashlib.blake2b(picture, digest_size=8).hexdigest()
         (self.folder / f"{name}.svg").write_bytes(picture)
-        return f'<img {found[1]} loading="lazy" src="../_static/shared/{name}.svg"'
+        return f'<img {found[1]} loading="lazy" src="{up}_static/shared/{name}.svg"'

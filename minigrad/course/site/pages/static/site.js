@@ -12,7 +12,10 @@ function shared(name) {
       const src = `${ROOT}_static/shared/${name}.js`;
       const script = element("script", { src });
       script.onload = () => done(window.minigrad[name]);
-      script.onerror = () => failed(new Error(`${src} didn't load`));
+      script.onerror = () => {
+        loading.delete(name);
+        failed(new Error("This part of the page didn't load. Reload the page."));
+      };
       document.head.append(script);
     }));
   }
@@ -26,14 +29,22 @@ async function unpacked(name) {
 }
 
 // Players: a page in a frame each, put together from its recording and the shared code.
-const near = new IntersectionObserver(async (entries) => {
+const near = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) {
     if (!isIntersecting) continue;
     near.unobserve(target);
-    const { page, code } = target.dataset;
-    target.srcdoc = (await Promise.all([shared(page), shared(code)])).join("");
+    play(target);
   }
 }, { rootMargin: NEAR });
+
+async function play(frame) {
+  const { page, code } = frame.dataset;
+  try {
+    frame.srcdoc = (await Promise.all([shared(page), shared(code)])).join("");
+  } catch (error) {
+    frame.replaceWith(element("p", { role: "alert" }, error.message));
+  }
+}
 
 function awaken(part) {
   for (const frame of part.querySelectorAll("iframe[data-page]")) near.observe(frame);
@@ -65,7 +76,14 @@ class Asked {
   }
 
   async commit(said) {
-    const { outcomes, shown } = await unpacked(this.box.dataset.answer);
+    let answer;
+    try {
+      answer = await unpacked(this.box.dataset.answer);
+    } catch (error) {
+      this.set("outcome", error.message);
+      return;
+    }
+    const { outcomes, shown } = answer;
     remember(this.kept, said);
     this.set("outcome", outcomes[said]);
     this.set("locked", true);
