@@ -64,7 +64,8 @@ usage: python3 minigrad <command> [arguments]
   slides write the slides of a lesson, one HTML file that works offline: slides 05
   bench  time it beside torch, NumPy, jax and others, where they are installed;
          with --quick in about a minute
-  site   build the browser edition, a static folder for any web server: site OUT
+  site   build the browser edition, a static folder for any web server: site OUT;
+         or with it a website of the lessons, for who only reads: site --pages OUT
   grade  grade a class, each submission in a box: grade SUBMISSIONS --out DIR;
          or compare two concept tests: grade --concepts BEFORE AFTER
   room   show a class on one board, by ids and counts: room, or room --lan

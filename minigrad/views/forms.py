@@ -88,17 +88,29 @@ def question_form(
     made = form(
         lambda said: commit({key: value.strip() for key, value in said.items()}),
         locks,
-        kind="questions",
-        title=title,
-        text=text,
-        questions=[{**q, "choices": list(q["choices"])} for q in questions],
-        kept=dict(kept),
-        press="Commit",
-        about="Keep these answers and see what happens",
+        **asked(title, text, questions, kept),
     )
     made.outcome = outcome
     made.locked = locks and bool(kept)
     return made
+
+
+def asked(
+    title: str,
+    text: str,
+    questions: Sequence[Mapping[str, Any]],
+    kept: Mapping[str, str],
+) -> dict[str, Any]:
+    """What such a form is told, as plain data."""
+    return {
+        "kind": "questions",
+        "title": title,
+        "text": text,
+        "questions": [{**q, "choices": list(q["choices"])} for q in questions],
+        "kept": dict(kept),
+        "press": "Commit",
+        "about": "Keep these answers and see what happens",
+    }
 
 
 def locking_form(

@@ -7,7 +7,7 @@ import inspect
 import keyword
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +109,9 @@ def step_cell(shell: Any, title: str, cell: str, options: Mapping[str, str]) -> 
         text = "".join(traceback.format_exception_only(mistake)).rstrip()
         raise CellError(text) from None
     title = title or message("notebook.cell")
-    recording, error = _run(code, shell.user_ns, title, keeps=bool(options["--as"]))
+    recording, error = run_session(
+        code, shell.user_ns, title, keeps=bool(options["--as"])
+    )
     if options["--as"]:
         shell.user_ns[options["--as"]] = recording
     if options["--level"]:
@@ -126,7 +128,16 @@ def _compiled(shell: Any, cell: str) -> CodeType:
     """The cell inside ``with SESSION``, its lines numbered as in the notebook."""
     source = "# %%step\n" + shell.transform_cell(cell)  # its lines keep their numbers
     running = shell.execution_count - 1  # the count is that of the next cell
-    name = shell.compile.cache(source, running)
+    return session_code(source, shell.compile.cache(source, running), shell.compile)
+
+
+def session_code(
+    source: str, name: str, compiles: Callable[..., CodeType] = compile
+) -> CodeType:
+    """A program as ``run_session`` takes it: all of it inside ``with SESSION``.
+
+    Raises: SyntaxError; CellError for an await outside a function.
+    """
     tree = ast.parse(source, name)
     if _awaits(tree, name):
         raise CellError(
@@ -142,8 +153,7 @@ def _compiled(shell: Any, cell: str) -> CodeType:
         assert isinstance(with_line, ast.With)
         with_line.body = body
         tree.body = [*future, with_line]
-    code: CodeType = shell.compile(tree, name, "exec")
-    return code
+    return compiles(tree, name, "exec")
 
 
 def _awaits(tree: ast.Module, name: str) -> bool:
@@ -162,9 +172,10 @@ def _split_at_future(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stm
     return body[:end], body[end:]
 
 
-def _run(
-    code: CodeType, namespace: dict[str, Any], title: str, keeps: bool
+def run_session(
+    code: CodeType, namespace: dict[str, Any], title: str, keeps: bool = False
 ) -> tuple[Recording, BaseException | None]:
+    """Run such a program, and record it; the error that stopped it, if one did."""
     from minigrad.tracing.program import Block
     from minigrad.views.recording import Recording, Session
 

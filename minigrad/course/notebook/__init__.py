@@ -1,6 +1,6 @@
 """What a learner uses in a notebook: forms, checks, hints, progress, recall, search."""
 
-from minigrad.course.notebook import concepts, faq, journal, paths
+from minigrad.course.notebook import concepts, faq, journal, map_of_ctx, paths
 from minigrad.course.notebook.checking import Hint, check, examine, hint
 from minigrad.course.notebook.concepts import concept_test
 from minigrad.course.notebook.faq import answers
@@ -35,6 +35,7 @@ __all__ = [
     "home",
     "in_torch",
     "journal",
+    "map_of_ctx",
     "paths",
     "predict",
     "progress",

@@ -1,5 +1,6 @@
-"""The browser edition: a static folder in which the course runs without a server.
+"""The course as a static folder: to run in the browser, and as pages to read.
 
+The browser edition runs without a server of its own. The pages are in ``pages``.
 JupyterLite is JupyterLab as a page; its Python is Pyodide. Given a folder with
 Pyodide's wheels, the page asks no other host for anything. Without one it takes them
 from Pyodide's CDN. Either way the browser compares each with the hash in the lock.
@@ -58,7 +59,8 @@ def main(argv: Sequence[str]) -> int:
     """``python -m minigrad site OUT``: build the browser edition."""
     parser = argparse.ArgumentParser(
         prog="python -m minigrad site",
-        description="Build the course as a static folder that runs in the browser.",
+        description="Build the course as a static folder that runs in the browser; "
+        "with --pages, as a website to read, with that folder inside it.",
         epilog="To look at it: python -m http.server --directory OUT, then open "
         "http://localhost:8000.",
     )
@@ -71,9 +73,22 @@ def main(argv: Sequence[str]) -> int:
         help="Pyodide's wheels, to be put into the site; without, the page takes them "
         f"from Pyodide's CDN (default: what {FOLDER} names)",
     )
+    parser.add_argument(
+        "--pages",
+        action="store_true",
+        help="write a website of the lessons, and the browser edition into OUT/edition",
+    )
+    parser.add_argument(
+        "--edition",
+        metavar="URL",
+        help="of a browser edition that is there already: --pages builds none then",
+    )
     chosen = parser.parse_args(list(argv))
     try:
-        write_site(chosen.out, chosen.pyodide)
+        if chosen.pages:
+            write_website(chosen.out, chosen.pyodide, chosen.edition)
+        else:
+            write_site(chosen.out, chosen.pyodide)
     except errors.MinigradError as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -81,6 +96,21 @@ def main(argv: Sequence[str]) -> int:
     size = sum([path.stat().st_size for path in files]) / 1e6
     print(f"Wrote {chosen.out}: {len(files)} files, {size:.0f} MB.")
     return 0
+
+
+def write_website(out: Path, wheels: Path | None, edition: str | None) -> None:
+    """Write the pages, and the browser edition that they lead to, if none is named.
+
+    Raises: SiteError.
+    """
+    from minigrad.course.site import pages
+
+    see_that_it_is_empty(out)
+    if edition is None:
+        see_that_it_can_be_built(out / "edition", wheels)
+    pages.write_pages(out, edition or "edition")
+    if edition is None:
+        write_site(out / "edition", wheels)
 
 
 def write_site(out: Path, wheels: Path | None = None) -> None:
@@ -105,10 +135,7 @@ def write_site(out: Path, wheels: Path | None = None) -> None:
 
 def see_that_it_can_be_built(out: Path, wheels: Path | None) -> None:
     """Refuse before anything is written. Raises: SiteError."""
-    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise SiteError.at(
-            "site", f"{out} isn't empty", "name a new or an empty folder"
-        )
+    see_that_it_is_empty(out)
     if wheels is not None and not wheels.is_dir():
         fix = (
             f"name a folder with Pyodide's wheels, or leave --pyodide and {FOLDER} out"
@@ -119,6 +146,14 @@ def see_that_it_can_be_built(out: Path, wheels: Path | None) -> None:
             fix = "run python3 minigrad site, which installs it, or: pip install "
             fix += '"minigrad-course[site]"'
             raise SiteError.at("site", f"{module} isn't installed", fix)
+
+
+def see_that_it_is_empty(out: Path) -> None:
+    """Raises: SiteError if there's something at ``out``."""
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise SiteError.at(
+            "site", f"{out} isn't empty", "name a new or an empty folder"
+        )
 
 
 def write_settings(source: Path) -> None:

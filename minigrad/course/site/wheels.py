@@ -27,9 +27,7 @@ class NotPureError(errors.MinigradError, RuntimeError):
 
 def write_wheel(distribution: str, folder: Path) -> Path:
     """The wheel of an installed distribution, or of minigrad itself."""
-    version = version_of(distribution)
-    name = distribution.replace("-", "_")
-    path = folder / f"{name}-{version}-py3-none-any.whl"
+    path = folder / name_of(distribution)
     files = own_files if distribution == COURSE else installed_files
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
         for inside, content in sorted(files(distribution)):
@@ -37,6 +35,12 @@ def write_wheel(distribution: str, folder: Path) -> Path:
             entry.compress_type = zipfile.ZIP_DEFLATED
             wheel.writestr(entry, content)
     return path
+
+
+def name_of(distribution: str) -> str:
+    """What its wheel is called."""
+    name, version = distribution.replace("-", "_"), version_of(distribution)
+    return f"{name}-{version}-py3-none-any.whl"
 
 
 def installed_files(distribution: str) -> Iterator[tuple[str, bytes]]:

@@ -1,0 +1,136 @@
+"""The website of the course: lessons to read, whose players play without Python.
+
+Each lesson is run, and Sphinx makes a page of it. What players and predictions need is
+written once, as scripts in ``_static/shared``, and a page loads it when it is near.
+Relative addresses and plain scripts alone: it works from a file, and below any URL.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from minigrad import _workspace
+from minigrad.course.author import slides
+from minigrad.course.site.pages import lessons, reference
+from minigrad.course.site.pages.addresses import Addresses
+from minigrad.course.site.pages.shared import Shared
+from minigrad.course.site.pyodide import SiteError
+from minigrad.views import forms
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[3]
+STATIC = HERE / "static"
+
+
+def write_pages(out: Path, edition: str, only: Sequence[str] = ()) -> None:
+    """Run the lessons, all or those with these numbers, and write the website.
+
+    ``edition`` is the address of the browser edition, as seen from the front page.
+    Raises: SiteError.
+    """
+    for module in ("sphinx", "myst_nb", "furo"):
+        if importlib.util.find_spec(module) is None:
+            fix = "run python3 minigrad site --pages, which installs it, or: "
+            fix += 'pip install "minigrad-course[site]"'
+            raise SiteError.at("site", f"{module} isn't installed", fix)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".pages-", dir=out.parent) as folder:
+        source, built = Path(folder) / "source", Path(folder) / "built"
+        source.mkdir()
+        static = source / "static"
+        static.mkdir()
+        sheets = (forms.HERE / "forms.css", STATIC / "site.css")
+        sheet = "\n".join([path.read_text("utf8") for path in sheets])
+        (static / "site.css").write_text(sheet, "utf8")
+        (static / "site.js").write_text(script(), "utf8")
+        shutil.copy(STATIC / "playground_worker.js", static)
+        shared = Shared(static / "shared")
+        paths = lesson_files(only)
+        addresses = Addresses({path.stem: title_of(path) for path in paths}, edition)
+        write_lessons(paths, source, shared, addresses)
+        pages = reference.ctx_pages(shared, addresses)
+        at_top = replace(addresses, up="")
+        pages |= {
+            "glossary.md": reference.glossary_page(at_top),
+            "questions.md": reference.questions_page(at_top),
+            "playground.md": reference.playground_page(shared, edition),
+            "index.md": front_page(paths, shared, whole=not only),
+        }
+        if not only:
+            pages |= reference.api_pages()
+        for name, text in pages.items():
+            (source / name).parent.mkdir(exist_ok=True)
+            (source / name).write_text(text, "utf8")
+        shutil.copy(HERE / "conf.py", source)
+        run_sphinx(source, built)
+        if out.exists():
+            out.rmdir()
+        built.rename(out)
+
+
+def lesson_files(only: Sequence[str]) -> list[Path]:
+    """The built notebooks of the lessons, or of some of them."""
+    if only:
+        return [slides.lesson_file(number) for number in only]
+    return sorted((_workspace.shipped(ROOT) / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+
+
+def title_of(lesson: Path) -> str:
+    """The first line of a lesson."""
+    first = json.loads(lesson.read_text("utf8"))["cells"][0]["source"][0]
+    return str(first).lstrip("# ").rstrip()
+
+
+def write_lessons(
+    paths: Sequence[Path], source: Path, shared: Shared, addresses: Addresses
+) -> None:
+    """Each lesson as Sphinx reads it, and as it's downloaded."""
+    (source / "lessons").mkdir()
+    (source / "extra" / "download").mkdir(parents=True)
+    for path in paths:
+        print(f"Running {path.name}.", flush=True)
+        book = lessons.page_of(path, shared, addresses)
+        text = json.dumps(book, indent=1)
+        (source / "lessons" / path.name).write_text(text, "utf8")
+        shutil.copy(path, source / "extra" / "download")
+
+
+def front_page(paths: Sequence[Path], shared: Shared, whole: bool) -> str:
+    """The page that leads to all others."""
+    names = "\n".join([f"lessons/{path.stem}" for path in paths])
+    api = "\n".join(reference.api_pages()) if whole else ""
+    text = (HERE / "index.md").read_text("utf8")
+    player, _ = reference.player_of("save_for_backward", shared, up="")
+    text = text.replace("PLAYER", player)
+    return text.replace("LESSONS", names).replace("MODULES", api.replace(".md", ""))
+
+
+def script() -> str:
+    """What runs in a page: the notebooks' forms, and what brings pages to life.
+
+    Not a module: a browser loads none from a file.
+    """
+    code = (forms.HERE / "forms.js").read_text("utf8")
+    code = code.replace("export default { render };", "")
+    for name in ("site.js", "playground.js"):
+        code += (STATIC / name).read_text("utf8")
+    return f"(() => {{\n{code}}})();\n"
+
+
+def run_sphinx(source: Path, out: Path) -> None:
+    """Raises: SiteError, with Sphinx's own words, also where it only warns."""
+    command = [sys.executable, "-m", "sphinx", "-q", "-E", "-W", "--keep-going"]
+    command += ["-b", "html", "-d", str(source / ".doctrees"), str(source), str(out)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        said = "\n    ".join(done.stderr.strip().splitlines()[-8:])
+        fix = 'install the versions that fit: pip install "minigrad-course[site]"'
+        raise SiteError.at("site", f"Sphinx couldn't build it:\n    {said}", fix)
