@@ -13,7 +13,7 @@ from minigrad.tracing.messages import in_turn, message
 from minigrad.tracing.trace import Trace, write_whole
 from minigrad.views import page
 from minigrad.views.matching import BOTH, FIRST, SECOND, steps_of, twins
-from minigrad.views.picture_values import PictureValues, Thing, apart
+from minigrad.views.picture_values import ALL, NONE, OWN, PictureValues, Thing, apart
 
 if TYPE_CHECKING:
     from minigrad.views.recording import Recording
@@ -57,10 +57,10 @@ class Comparison:
         self._titles = list(titles) or titles_of(first.data, second.data)
         names = twins(first.data, second.data)
         self._moves = steps_of(first.data, second.data, names)
-        is_full = are_alike(first.data, second.data)
+        kept = told_by_both(first.data["meta"], second.data["meta"])
         self._values = (
-            PictureValues(first.data, None, set(names.values()), is_full),
-            PictureValues(second.data, names, names, is_full),
+            PictureValues(first.data, None, set(names.values()), kept),
+            PictureValues(second.data, names, names, kept),
         )
         self._things: dict[Thing, int] = {}
         self._changes: list[Json] = []
@@ -189,7 +189,8 @@ class Comparison:
         if refs[0] is not None and refs[1] is not None:
             shown = [side.value(ref) for side, ref in both if ref is not None]
             place, texts = apart(shown, [str(text) for text in texts])
-            fields = {"what": what + place, "one": one, "other": other}
+            what = message("compare.at", what=what, place=place) if place else what
+            fields = {"what": what, "one": one, "other": other}
             fields |= {"first": texts[0], "second": texts[1]}
             key = "compare.differ.error" if thing[0] == "error" else "compare.differ"
             key = key if texts[0] != texts[1] else "compare.elsewhere"
@@ -215,7 +216,7 @@ def compare(
     ...     return trace
     >>> compare(tripled(lambda x: x * 3), tripled(lambda x: x * 3)).difference
     >>> compare(tripled(lambda x: x * 3), tripled(lambda x: x * 4)).difference.sentence
-    'x * 3 is 6 in the first, and 8 in the second.'
+    'x * 3 is 6 in A, and 8 in B.'
     """
     for recording in (first, second):
         if not isinstance(recording, Trace):
@@ -237,12 +238,14 @@ def titles_of(first: Json, second: Json) -> list[str]:
     return [message("compare.title.first"), message("compare.title.second")]
 
 
-def are_alike(first: Json, second: Json) -> bool:
-    """Whether both tell all that they keep: of one engine, and by no hidden rule."""
-    metas = first["meta"], second["meta"]
-    return metas[0].get("engines") == metas[1].get("engines") and not any(
-        [meta.get("rule") for meta in metas]
-    )
+def told_by_both(first: Json, second: Json) -> str:
+    """Of which ctxs both recordings tell what they keep.
+
+    Engines differ in what their own nodes keep; a rule that is hidden tells nothing.
+    """
+    if first.get("rule") or second.get("rule"):
+        return NONE
+    return ALL if first.get("engines") == second.get("engines") else OWN
 
 
 def without_questions(data: Json) -> Json:

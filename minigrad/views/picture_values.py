@@ -17,6 +17,7 @@ Thing = tuple[str, ...]
 """What is shown (``value``, ``entry``, ``gradient``), of which node, edge or ctx, and
 which of several."""
 
+ALL, OWN, NONE = "all", "own", "none"
 MOST_WRITTEN: Final = 4  # numbers of a list; of a larger array one element is told
 
 
@@ -24,8 +25,8 @@ class PictureValues:
     """The things of a recording, by the names that ``names`` gives to its own.
 
     ``shared`` are those of its leaves and data that the other recording has too, which
-    are there from the beginning. Not ``in_full``: of what is kept, only that of
-    learners' ctxs is told.
+    are there from the beginning. ``kept`` says of which ctxs it's told what they keep:
+    of all, of learners' own, or of none.
     """
 
     def __init__(
@@ -33,13 +34,12 @@ class PictureValues:
         data: Json,
         names: Mapping[str, str] | None,
         shared: Container[str],
-        in_full: bool,
+        kept: str,
     ) -> None:
         self.data = data
         self.places: dict[Thing, tuple[str, str]] = {}
         """Where each thing is drawn: its address, and the node it hangs on."""
-        self._names, self._shared, self._in_full = names, shared, in_full
-        self._is_rule = data["meta"].get("rule", False)
+        self._names, self._shared, self._kept = names, shared, kept
         self._own = {e["cid"] for e in data["events"] if e["k"] == "ctx.new"}
         self._nodes = {node["id"]: node for node in data["graph"]["nodes"]}
         self._edges = {edge["id"]: edge for edge in data["graph"]["edges"]}
@@ -51,6 +51,7 @@ class PictureValues:
         }
         given = [one for event in self._calls.values() for one in event.get("ins", ())]
         self._sources = {source_of(one): one for one in given[::-1] if source_of(one)}
+        self._full: set[str] = set()  # leaves that have a .grad
         self._grads: dict[str, str] = {}  # what is kept as a .grad -> its leaf's node
         self._passing: set[Thing] = set()
 
@@ -99,7 +100,9 @@ class PictureValues:
                 self._grads[one["id"]] = one["owner"]
         for one in event.get("mem", {}).get("del", ()):
             if one["id"] in self._grads:
-                yield ("grad", self._grads[one["id"]]), None
+                leaf = self._grads.pop(one["id"])
+                self._full.discard(leaf)
+                yield ("grad", leaf), None
         if kind == "inplace":
             for source in self._sources:
                 if self._name_of(source) == event.get("name"):
@@ -121,6 +124,8 @@ class PictureValues:
                 yield ("slope", event["e"]), {"t": "P", "r": slope["x"]}
             yield ("gradient", event["e"]), event["g"]
             yield ("waits", node, str(event.get("slot", 0))), event.get("total")
+            if event.get("fills") and node not in self._full:
+                yield ("grad", node), event.get("total")  # on its way
         elif kind == "grad.none":
             yield ("gradient", event["e"]), {"t": "P", "r": "None"}
         elif kind in ("grad.zeros", "grad.absent"):
@@ -130,6 +135,7 @@ class PictureValues:
             for slot, ref in enumerate(new, event.get("slot", 0)):
                 yield ("waits", node, str(slot)), ref
         elif kind == "grad.accumulate":
+            self._full.add(node)
             yield ("grad", node), event["new"]
         elif kind == "what.if" and node and "slot" in event:
             yield ("waits", node, str(event["slot"])), event["total"]
@@ -138,9 +144,10 @@ class PictureValues:
 
     def _is_shown(self, ctx: str, key: str) -> bool:
         """Whether an entry is one that both sides can have."""
-        if self._is_rule or key == "edges":
-            return False
-        return self._in_full or (ctx in self._own and key.startswith(("saved.", "attr.")))
+        if self._kept == ALL:
+            return key != "edges"
+        own = ctx in self._own and key.startswith(("saved.", "attr."))
+        return self._kept == OWN and own
 
     def content(self, ref: Json | None) -> Hashable:
         """All that can be seen of a value: equal for equal ones of two recordings."""
@@ -154,7 +161,7 @@ class PictureValues:
         ends = [None if value[end] is None else f"{value[end]:.6g}" for end in ("min", "max")]
         counts = value["nan"], value.get("inf", 0)
         rows = tuple(map(tuple, value["rows"]))
-        rest = ref["v"] if value["cut"] and self._in_full else ""
+        rest = ref["v"] if value["cut"] and self._kept == ALL else ""
         is_stale = ref["t"] == "S" and ref["now"] != ref["ver"]
         return (value["dtype"], *value["shape"], *ends, *counts, rows, rest, is_stale)
 

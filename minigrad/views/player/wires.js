@@ -192,6 +192,8 @@ export function wireOf(owner, line, tags = {}) {
   const over = svgElement("g", { class: "tags" });
   const slope = tags.slope && tagOf(tags.slope, "slope", 6);
   const grad = tags.grad && tagOf(tags.grad, "gradient", 11);
+  slope?.tag.setAttribute("data-of", `slope ${line.id}`);
+  for (const one of [shape, grad?.tag]) one?.setAttribute("data-of", `gradient ${line.id}`);
   over.append(...[slope, grad].filter(Boolean).map(({ tag }) => tag));
   owner.makeWire(shape, line.id, [...over.children]);
   const tip = `url(#${owner.tip("wire")})`;
