@@ -24,6 +24,7 @@ RANKS: Final = (
     *("gradient", "grad", "slope", "waits", "tangent"),
 )
 """Of several things that differ from one step on, the first of these is told."""
+ONLY: Final = {"call": "compare.only.call", "error": "compare.only.error"}
 SAME, OTHER, ONLY_FIRST, ONLY_SECOND = range(4)
 
 Json = dict[str, Any]
@@ -138,7 +139,7 @@ class Comparison:
                 continue  # between two steps of the story, lines go on as they come
             news = {}
             for thing in touched:
-                kind = self._kind_of((now[0].get(thing), now[1].get(thing)))
+                kind = self._kind_of(thing, (now[0].get(thing), now[1].get(thing)))
                 if kind != differing.get(thing, SAME):
                     differing[thing] = news[thing] = kind
             touched.clear()
@@ -152,11 +153,14 @@ class Comparison:
             for side, at in zip(self._sides, positions, strict=True)
         )
 
-    def _kind_of(self, refs: Refs) -> int:
+    def _kind_of(self, thing: Thing, refs: Refs) -> int:
         """Whether and how a thing differs."""
         first, second = refs
         if first is None or second is None:
-            return SAME if first is second else ONLY_SECOND if first is None else ONLY_FIRST
+            # Whether a local derivative is known depends on how a rule is written.
+            if first is second or thing[0] == "slope":
+                return SAME
+            return ONLY_SECOND if first is None else ONLY_FIRST
         one, other = (v.content(r) for v, r in zip(self._values, refs, strict=True))
         self._is_near |= one == other and first.get("v") != second.get("v")
         return SAME if one == other else OTHER
@@ -185,7 +189,7 @@ class Comparison:
         what = self._values[number].name(thing)
         one, other = self._titles
         fields = {"what": what, "title": self._titles[number], "value": texts[number]}
-        key = f"compare.only.{thing[0]}" if thing[0] in ("call", "error") else "compare.only"
+        key = ONLY.get(thing[0], "compare.only")
         if refs[0] is not None and refs[1] is not None:
             shown = [side.value(ref) for side, ref in both if ref is not None]
             place, texts = apart(shown, [str(text) for text in texts])

@@ -158,7 +158,7 @@ class PictureValues:
         value = self.value(ref)
         if value is None:
             return str(ref.get("r"))
-        ends = [None if value[end] is None else f"{value[end]:.6g}" for end in ("min", "max")]
+        ends = [v if v is None else f"{v + 0.0:.6g}" for v in (value["min"], value["max"])]
         counts = value["nan"], value.get("inf", 0)
         rows = tuple(map(tuple, value["rows"]))
         rest = ref["v"] if value["cut"] and self._kept == ALL else ""
@@ -187,7 +187,8 @@ class PictureValues:
         if kind in ("gradient", "slope"):
             edge = self._edges[of]
             ends = {"node": self._call(edge["from"]), "to": self._name_of(edge["to"])}
-            return message(f"compare.{kind}", **ends)
+            key = "compare.slope" if kind == "slope" else "compare.gradient"
+            return message(key, **ends)
         if kind == "entry":
             family, _, key = more[0].partition(".")
             what = f"saved[{key}]" if family == "saved" else f"ctx.{key or family}"
@@ -195,9 +196,10 @@ class PictureValues:
             return message("what-if.of", what=what, node=self._call(ctx["node"], ctx["function"]))
         if kind == "error":
             return ""
-        if kind in ("waits", "tangent"):
-            return message(f"compare.{kind}", node=self._name_of(of))
-        return self._call(of)
+        if kind == "call":
+            return self._call(of)
+        key = "compare.waits" if kind == "waits" else "compare.tangent"
+        return message(key, node=self._name_of(of))
 
     def _call(self, name: str | None, otherwise: str = "") -> str:
         """What people write for a call."""

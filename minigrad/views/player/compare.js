@@ -10,6 +10,7 @@ import { onKey } from "./keys.js";
 import { message } from "./messages.js";
 import { start } from "./page.js";
 import { Player } from "./player.js";
+import { setKinds } from "./scene.js";
 import { lastAtMost } from "./story.js";
 
 /** @typedef {import("./keys.js").Key} Key */
@@ -47,15 +48,15 @@ export class Comparison extends Player {
     sentence.append(this.say, this.next);
     const both = element("div", "sides");
     /** @type {Player[]} */
-    this.sides = data.traces.map((one, number) => {
+    this.sides = data.traces.map((one, which) => {
       const place = element("div", "side");
       both.append(place);
       const side = new Player(place, one, {
         level: this.level,
         side: true,
-        onMove: (at) => this.follow(number, at),
+        onMove: (at) => this.follow(which, at),
       });
-      const title = data.titles[number];
+      const title = data.titles[which];
       const box = place.querySelector(".sentence");
       box.prepend(element("h2", "", title));
       place.tabIndex = -1;
@@ -91,8 +92,12 @@ export class Comparison extends Player {
   }
 
   get graph() {
-    const panes = this.sides.map((side) => side.graph);
-    return { svg: panes[0].svg, zoom: (/** @type {number} */ by) => panes.forEach((one) => one.zoom?.(by)), fit: () => panes.forEach((one) => one.fit?.()) };
+    const both = this.sides.map((side) => side.graph);
+    return {
+      svg: both[0].svg,
+      zoom: (/** @type {number} */ by) => both.forEach((one) => one.svg && one.zoom(by)),
+      fit: () => both.forEach((one) => one.svg && one.fit()),
+    };
   }
 
   /** @param {Key} event */
@@ -112,9 +117,9 @@ export class Comparison extends Player {
     this.position = to;
     this.presenter.release();
     this.moved = true;
-    this.sides.forEach((side, number) => {
-      const at = this.data.steps[to][number];
-      side.root.classList.toggle("waits", to > 0 && this.data.steps[Math.max(0, since)][number] === at);
+    this.sides.forEach((side, which) => {
+      const at = this.data.steps[to][which];
+      side.root.classList.toggle("waits", to > 0 && this.data.steps[Math.max(0, since)][which] === at);
       side.go(at);
     });
     this.moved = false;
@@ -155,14 +160,15 @@ export class Comparison extends Player {
       if (at > since) this.news ||= say || "";
     }
     this.differing = kinds.size;
-    this.sides.forEach((side, number) => {
-      /** @type {Map<string, { kind: number, owner: string, isNew: boolean }>} */
+    this.sides.forEach((side, which) => {
+      /** @type {Map<string, Mark>} */
       const marks = new Map();
       for (const [thing, kind] of kinds) {
-        const [of, owner] = this.data.things[thing][number] || [];
+        const [of, owner] = this.data.things[thing][which] || [];
         if (of) marks.set(of, { kind, owner, isNew: news.has(thing) });
       }
-      side.graph.mark(marks);
+      side.graph.onDraw = () => markIn(side.graph, marks);
+      side.graph.onDraw();
     });
   }
 
@@ -245,6 +251,24 @@ function joined(data) {
   });
   const graph = { nodes: [], edges: [], modules: [] };
   return { meta: data.meta, sources: [], values: {}, ctxs: [], graph, events, data };
+}
+
+/** @typedef {{ kind: number, owner: string, isNew: boolean }} Mark */
+
+/**
+ * Lets a picture show what differs, by its address. What is folded into a module is marked
+ * at that.
+ * @param {import("./picture.js").PicturePane} picture @param {Map<string, Mark>} marks
+ */
+function markIn(picture, marks) {
+  if (!picture.svg) return;
+  const unseen = new Map(marks);
+  for (const one of picture.svg.querySelectorAll("[data-of]")) {
+    const mark = marks.get(one.dataset.of);
+    unseen.delete(one.dataset.of);
+    setKinds(one, { differs: mark, only: mark?.kind > 1, fresh: mark?.isNew });
+  }
+  for (const [, { owner }] of unseen) picture.elementOf(owner)?.querySelector(".op")?.classList.add("differs");
 }
 
 /**

@@ -5,7 +5,7 @@
 
 import { element, rove, setText, svgElement, tabStop, tells } from "./dom.js";
 import { message } from "./messages.js";
-import { callOf, dataOf, leafOf, setKinds } from "./scene.js";
+import { callOf, dataOf, leafOf } from "./scene.js";
 import { brief, shapeWords } from "./values.js";
 import { flowOf, placeTags, pointsOf, wireOf } from "./wires.js";
 
@@ -429,26 +429,7 @@ export class PicturePane {
       if (thing.made.over) this.layers.tags.append(thing.made.over);
       this.showThing(thing);
     }
-    if (this.marks) this.mark(this.marks);
-  }
-
-  /**
-   * In a comparison: what differs, by its address. What is folded into a module is marked
-   * at that.
-   * @param {Map<string, { kind: number, owner: string, isNew: boolean }>} marks
-   */
-  mark(marks) {
-    this.marks = marks;
-    if (!this.svg) return;
-    const unseen = new Map(marks);
-    for (const one of this.svg.querySelectorAll("[data-of]")) {
-      const mark = marks.get(one.dataset.of);
-      unseen.delete(one.dataset.of);
-      setKinds(one, { differs: mark, only: mark?.kind > 1, fresh: mark?.isNew });
-    }
-    for (const [, { owner }] of unseen) {
-      this.elementOf(owner)?.querySelector(".op")?.classList.add("differs");
-    }
+    this.onDraw?.();
   }
 
   /**
