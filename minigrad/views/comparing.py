@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SCHEMA: Final = "minigrad.comparison/2"
 RANKS: Final = (
     *("error", "call", "value", "entry"),
-    *("gradient", "grad", "slope", "waits", "tangent"),
+    *("edge", "grad", "slope", "waits", "tangent"),
 )
 """Of several things that differ from one step on, the first of these is told."""
 ONLY: Final = {"call": "compare.only.call", "error": "compare.only.error"}
@@ -117,6 +117,7 @@ class Comparison:
             ],
             "changes": self._changes,
             "say": self.sentence,
+            "lead": "",
         }
 
     def _go_through(self) -> None:

@@ -62,13 +62,14 @@ class PictureValues:
             node = self._edges.get(of, {}).get("from") or of
             owner = self._ctxs.get(of, {}).get("node") or node
             thing = (kind, renamed(of, self._names), *more)
-            self.places[thing] = " ".join([kind, of, *more]), owner
+            which = [] if kind == "waits" else more  # one tray for all outputs
+            self.places[thing] = " ".join([kind, of, *which]), owner
             yield thing, ref
 
     def _at_first(self) -> Iterator[tuple[Thing, Json | None]]:
         for source, given in self._sources.items():
             if source in self._shared:
-                yield ("value", source), given.get("v")
+                yield ("value", source, "0"), given.get("v")
 
     def _leaves(self) -> set[str]:
         nodes = self._nodes.items()
@@ -88,7 +89,7 @@ class PictureValues:
             yield ("call", call), {"t": "P", "r": ""}
             for given in event.get("ins", ()):
                 if (source := source_of(given)) and source not in self._shared:
-                    yield ("value", source), given.get("v")
+                    yield ("value", source, "0"), given.get("v")
             for slot, out in enumerate(event.get("outs", ())):
                 yield ("value", call, str(out.get("nr", slot))), out.get("v")
         for thing, ref in self._gradients(kind, node, event):
@@ -106,7 +107,7 @@ class PictureValues:
         if kind == "inplace":
             for source in self._sources:
                 if self._name_of(source) == event.get("name"):
-                    yield ("value", source), event["t"]
+                    yield ("value", source, "0"), event["t"]
         elif kind == "tangent":
             yield ("tangent", event.get("n") or event["key"]), event["g"]
         elif kind == "exception" and not event.get("unwound"):
@@ -122,12 +123,12 @@ class PictureValues:
             slope = event.get("slope")
             if slope:
                 yield ("slope", event["e"]), {"t": "P", "r": slope["x"]}
-            yield ("gradient", event["e"]), event["g"]
+            yield ("edge", event["e"]), event["g"]
             yield ("waits", node, str(event.get("slot", 0))), event.get("total")
             if event.get("fills") and node not in self._full:
                 yield ("grad", node), event.get("total")  # on its way
         elif kind == "grad.none":
-            yield ("gradient", event["e"]), {"t": "P", "r": "None"}
+            yield ("edge", event["e"]), {"t": "P", "r": "None"}
         elif kind in ("grad.zeros", "grad.absent"):
             yield ("waits", node, str(event["slot"])), event.get("g")
         elif kind in ("hook.tensor", "hook.pre") and event.get("new"):
@@ -184,7 +185,7 @@ class PictureValues:
         if kind in ("value", "grad"):
             name = self._name_of(of, more[0])
             return message("grad.name", tensor=name) if kind == "grad" else name
-        if kind in ("gradient", "slope"):
+        if kind in ("edge", "slope"):
             edge = self._edges[of]
             ends = {"node": self._call(edge["from"]), "to": self._name_of(edge["to"])}
             key = "compare.slope" if kind == "slope" else "compare.gradient"

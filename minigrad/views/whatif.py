@@ -44,6 +44,9 @@ class WhatIf(Comparison):
         titles = message("what-if.title.was"), message("what-if.title.now")
         super().__init__(was, recording, titles)
 
+    def _data(self) -> Json:
+        return super()._data() | {"lead": self.sentence}
+
     @property
     def sentence(self) -> str:
         """What was edited, and how it ends then."""

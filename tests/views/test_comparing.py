@@ -139,12 +139,12 @@ def test_one_value_is_marked_with_what_follows_from_it_and_nothing_else() -> Non
     ]
     to_b = next(e["id"] for e in graph["edges"] if (e["from"], e["to"]) == (product, b))
     assert differing(comparison) == {
-        f"value {a}": 1,
+        f"value {a} 0": 1,
         f"value {product} 0": 1,
         f"value {total} 0": 1,
-        f"gradient {to_b}": 1,
+        f"edge {to_b}": 1,
         f"slope {to_b}": 1,
-        f"waits {b} 0": 1,
+        f"waits {b}": 1,
         f"grad {b}": 1,
     }
     made = next(d.step for d in comparison.differences if d.what == "a * b")
@@ -221,7 +221,7 @@ def test_call_that_is_only_in_one_is_told_and_the_rest_is_matched() -> None:
     )
     assert comparison.differences[0].sentence == "exp is only in B."
     alone = {what.split()[0] for what, kind in differing(comparison).items() if kind == 3}
-    assert {"call", "value", "waits", "gradient", "entry"} <= alone
+    assert {"call", "value", "waits", "edge", "entry"} <= alone
     labels = [
         {node["id"]: node["label"] for node in side.data["graph"]["nodes"]}
         for side in comparison._sides

@@ -46,11 +46,18 @@ export class Comparison extends Player {
     this.next.hidden = !data.changes.some(({ say }) => say);
     const sentence = element("div", "sentence");
     sentence.append(this.say, this.next);
+    const lead = element("p", "difference", data.lead);
+    lead.hidden = !data.lead;
     const both = element("div", "sides");
     /** @type {Player[]} */
     this.sides = data.traces.map((one, which) => {
       const place = element("div", "side");
       both.append(place);
+      // Before the side's own: its keys are those of both.
+      place.addEventListener("keydown", (/** @type {Key} */ event) => {
+        this.onKey(event);
+        event.stopImmediatePropagation();
+      });
       const side = new Player(place, one, {
         level: this.level,
         side: true,
@@ -70,7 +77,7 @@ export class Comparison extends Player {
     this.asks = new Asks(this);
     this.found = new Found(this);
     this.help = helpSheet(() => this.toggleHelp());
-    root.replaceChildren(sentence, this.found.box, both, this.buildBar(), this.help);
+    root.replaceChildren(lead, sentence, this.found.box, both, this.buildBar(), this.help);
     const tall = Math.max(...this.sides.map((side) => side.graph.height()));
     root.style.setProperty("--tall", `${tall}px`);
     for (const side of this.sides) side.root.style.removeProperty("--tall");
@@ -98,6 +105,14 @@ export class Comparison extends Player {
       zoom: (/** @type {number} */ by) => both.forEach((one) => one.svg && one.zoom(by)),
       fit: () => both.forEach((one) => one.svg && one.fit()),
     };
+  }
+
+  get tip() {
+    return this.active.tip;
+  }
+
+  get numbers() {
+    return this.active.numbers;
   }
 
   /** @param {Key} event */
@@ -167,8 +182,8 @@ export class Comparison extends Player {
         const [of, owner] = this.data.things[thing][which] || [];
         if (of) marks.set(of, { kind, owner, isNew: news.has(thing) });
       }
-      side.graph.onDraw = () => markIn(side.graph, marks);
-      side.graph.onDraw();
+      side.graph.drew = () => markIn(side.graph, marks);
+      side.graph.drew();
     });
   }
 
@@ -263,9 +278,11 @@ function joined(data) {
 function markIn(picture, marks) {
   if (!picture.svg) return;
   const unseen = new Map(marks);
-  for (const one of picture.svg.querySelectorAll("[data-of]")) {
-    const mark = marks.get(one.dataset.of);
-    unseen.delete(one.dataset.of);
+  for (const one of picture.svg.querySelectorAll("[data-place]")) {
+    // Of data the key of its tensor, of a leaf that is drawn several times its node.
+    const place = one.dataset.place.replace(/ \S*\.data/, " ").replace(/__\S+/, "");
+    const mark = marks.get(place);
+    unseen.delete(place);
     setKinds(one, { differs: mark, only: mark?.kind > 1, fresh: mark?.isNew });
   }
   for (const [, { owner }] of unseen) picture.elementOf(owner)?.querySelector(".op")?.classList.add("differs");

@@ -106,7 +106,6 @@ export class Player {
       this.tip.box,
       this.help,
     );
-    if (this.options.side) return;
     root.addEventListener("keydown", (/** @type {Key} */ event) => onKey(this, event));
   }
 

@@ -261,6 +261,7 @@ export type Told = { title?: string; words?: string[]; ref?: Ref | null };
 /** Two recordings side by side, as minigrad.views.comparing describes them. */
 export type Compared = {
   say: string;
+  lead: string; // what was asked, above it all
   meta: Record<string, any>;
   titles: string[];
   traces: Trace[];
