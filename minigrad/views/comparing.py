@@ -1,4 +1,4 @@
-"""Two recordings in one player: what is another in the second, and from which step on."""
+"""Two recordings in one player: what differs, and from which step on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from minigrad import errors
-from minigrad.tracing.messages import in_turn, message
+from minigrad.tracing.messages import message
 from minigrad.tracing.trace import Trace, write_whole
 from minigrad.views import page
 from minigrad.views.matching import BOTH, FIRST, SECOND, steps_of, twins
@@ -87,8 +87,7 @@ class Comparison:
     def sentence(self) -> str:
         """The first difference in words."""
         if self.difference is None:
-            key = "compare.near" if self._is_near else "compare.same"
-            return message(key, steps=message("steps", count=len(self._moves)))
+            return message("compare.near" if self._is_near else "compare.same")
         return message("compare.first", difference=self.difference.sentence)
 
     def save_html(self, path: str | os.PathLike[str]) -> Path:
@@ -184,24 +183,27 @@ class Comparison:
 
     def _told(self, step: int, thing: Thing, refs: Refs) -> Difference:
         """A difference in words."""
-        both = [*zip(self._values, refs, strict=True)]
-        texts = [None if ref is None else side.text(ref) for side, ref in both]
-        number = next(n for n, ref in enumerate(refs) if ref is not None)
-        what = self._values[number].name(thing)
-        one, other = self._titles
-        fields = {"what": what, "title": self._titles[number], "value": texts[number]}
-        key = ONLY.get(thing[0], "compare.only")
-        if refs[0] is not None and refs[1] is not None:
-            shown = [side.value(ref) for side, ref in both if ref is not None]
-            place, texts = apart(shown, [str(text) for text in texts])
-            what = message("compare.at", what=what, place=place) if place else what
-            fields = {"what": what, "one": one, "other": other}
-            fields |= {"first": texts[0], "second": texts[1]}
-            key = "compare.differ.error" if thing[0] == "error" else "compare.differ"
-            key = key if texts[0] != texts[1] else "compare.elsewhere"
-        return Difference(
-            step, str(fields["what"]), texts[0], texts[1], message(key, **fields)
-        )
+        sides = [*zip(self._values, refs, strict=True)]
+        texts = ["" if ref is None else side.text(ref) for side, ref in sides]
+        if None in refs:
+            which = 1 - refs.index(None)
+            what = self._values[which].name(thing)
+            fields = {"title": self._titles[which], "value": texts[which]}
+            said = message(ONLY.get(thing[0], "compare.only"), what=what, **fields)
+            found = [text if which == n else None for n, text in enumerate(texts)]
+            return Difference(step, what, found[0], found[1], said)
+        shown = [None if ref is None else side.value(ref) for side, ref in sides]
+        place, texts = apart(shown, texts)
+        what = self._values[0].name(thing)
+        if place:
+            what = message("compare.at", what=what, place=place)
+        key = "compare.elsewhere" if texts[0] == texts[1] else "compare.differ"
+        fields = {"first": texts[0], "second": texts[1]}
+        fields |= {"one": self._titles[0], "other": self._titles[1]}
+        if thing[0] == "error":
+            key = "compare.differ.error"
+        said = message(key, what=what, **fields)
+        return Difference(step, what, texts[0], texts[1], said)
 
 
 def compare(

@@ -1,4 +1,4 @@
-"""What belongs together in two recordings: calls, leaves, ctxs, edges, and the steps."""
+"""What belongs together in two recordings: calls, leaves, ctxs, edges, steps."""
 
 from __future__ import annotations
 
@@ -104,7 +104,11 @@ def steps_of(first: Json, second: Json, names: Mapping[str, str]) -> str:
                 move = SECOND
             else:
                 move = FIRST if over == other else SECOND if at == one else BOTH
-            at, over, found = at + (move != SECOND), over + (move != FIRST), found + move
+            at, over, found = (
+                at + (move != SECOND),
+                over + (move != FIRST),
+                found + move,
+            )
         if (one, other) != ends:
             at, over, found = at + 1, over + 1, found + BOTH
     return found
@@ -127,12 +131,18 @@ def renamed(name: str, names: Mapping[str, str] | None) -> str:
     return name if names is None else names.get(name, f"{name}'")
 
 
-def pairs(first: Mapping[Any, Any], second: Mapping[Any, Any]) -> Iterator[tuple[Any, Any]]:
+def pairs(
+    first: Mapping[Any, Any], second: Mapping[Any, Any]
+) -> Iterator[tuple[Any, Any]]:
     """The names of equal things, in the same order on both sides."""
     names, others = list(first), list(second)
     if max(len(names), len(others)) > MOST_MATCHED:
-        yield from [p for p in zip(names, others, strict=False) if first[p[0]] == second[p[1]]]
+        yield from [
+            p for p in zip(names, others, strict=False) if first[p[0]] == second[p[1]]
+        ]
         return
     kinds = list(first.values()), list(second.values())
-    for a, b, size in SequenceMatcher(None, *kinds, autojunk=False).get_matching_blocks():
+    for a, b, size in SequenceMatcher(
+        None, *kinds, autojunk=False
+    ).get_matching_blocks():
         yield from zip(names[a : a + size], others[b : b + size], strict=True)

@@ -81,7 +81,10 @@ class PictureValues:
         if kind == "backward.begin":
             yield from [(thing, None) for thing in self._passing]
         for change in ctx_changes(event):
-            entries = [*change["set"].items(), *[(k, None) for k in change.get("del", ())]]
+            entries = [
+                *change["set"].items(),
+                *[(k, None) for k in change.get("del", ())],
+            ]
             for key, ref in entries:
                 if self._is_shown(change["id"], key):
                     yield ("entry", change["id"], key), ref
@@ -159,7 +162,9 @@ class PictureValues:
         value = self.value(ref)
         if value is None:
             return str(ref.get("r"))
-        ends = [v if v is None else f"{v + 0.0:.6g}" for v in (value["min"], value["max"])]
+        ends = [
+            v if v is None else f"{v + 0.0:.6g}" for v in (value["min"], value["max"])
+        ]
         counts = value["nan"], value.get("inf", 0)
         rows = tuple(map(tuple, value["rows"]))
         rest = ref["v"] if value["cut"] and self._kept == ALL else ""
@@ -181,7 +186,7 @@ class PictureValues:
 
     def name(self, thing: Thing) -> str:
         """What is meant by a thing of this recording, in words."""
-        kind, of, *more = self.places[thing][0].split(" ") + [""]
+        kind, of, *more = [*self.places[thing][0].split(" "), ""]
         if kind in ("value", "grad"):
             name = self._name_of(of, more[0])
             return message("grad.name", tensor=name) if kind == "grad" else name
@@ -194,7 +199,9 @@ class PictureValues:
             family, _, key = more[0].partition(".")
             what = f"saved[{key}]" if family == "saved" else f"ctx.{key or family}"
             ctx = self._ctxs[of]
-            return message("what-if.of", what=what, node=self._call(ctx["node"], ctx["function"]))
+            return message(
+                "what-if.of", what=what, node=self._call(ctx["node"], ctx["function"])
+            )
         if kind == "error":
             return ""
         if kind == "call":
@@ -216,7 +223,9 @@ class PictureValues:
             held = node.get("tensor") or (given or {}).get("name")
             return str(held or message("tensor.leaf"))
         outs = self._calls.get(name, {}).get("outs", ())
-        held = [one.get("name") for one in outs if str(one.get("nr", 0)) == (output or "0")]
+        held = [
+            one.get("name") for one in outs if str(one.get("nr", 0)) == (output or "0")
+        ]
         return str(next(iter(held), None) or self._call(name))
 
 

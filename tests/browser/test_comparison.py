@@ -16,15 +16,20 @@ from tests.views.test_comparing import Attribute, Saved, Thrice, of, recorded
 POSITIONS = "player.player.sides.map((one) => one.position)"
 # What differs in a side, and is seen: its address and what is written there.
 COLOURED = """
-(side) => [...player.player.sides[side].root.querySelectorAll(".scene .differs")]
-  .filter((one) => one.checkVisibility({ visibilityProperty: true }))
-  .map((one) => [one.dataset.place, [...one.querySelectorAll("text")].map((t) => t.textContent).join(" ")])
+(side) => {
+  const all = player.player.sides[side].root.querySelectorAll(".scene .differs");
+  const texts = (one) => [...one.querySelectorAll("text")].map((t) => t.textContent);
+  return [...all]
+    .filter((one) => one.checkVisibility({ visibilityProperty: true }))
+    .map((one) => [one.dataset.place, texts(one).join(" ")]);
+}
 """
 # Of all that has a hue in the two pictures: whether it is part of what differs.
 HUES = """
 () => [...player.querySelectorAll(".scene *")].filter((one) => {
-  if (!one.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return false;
-  if (one.closest(".hit, .differs, defs, .overlay") || one.matches("g, svg")) return false;
+  const seen = { visibilityProperty: true, opacityProperty: true };
+  const left = one.closest(".hit, .differs, defs, .overlay") || one.matches("g, svg");
+  if (left || !one.checkVisibility(seen)) return false;
   const { fill, stroke } = getComputedStyle(one);
   return [fill, stroke].some((colour) => {
     const [r, g, b] = (colour.match(/[\\d.]+/g) || [0, 0, 0]).map(Number);
@@ -50,7 +55,9 @@ def test_it_opens_at_the_first_difference_and_colours_that_value_alone(
     opened(page, tmp_path, comparison)
     first = comparison.difference
     assert first is not None
-    assert page.locator(".mg-comparison > .sentence .say").inner_text() == first.sentence
+    assert (
+        page.locator(".mg-comparison > .sentence .say").inner_text() == first.sentence
+    )
     assert tuple(page.evaluate(POSITIONS)) == comparison.steps[first.step]
     left, right = seen(page)
     wire = next(what for what in left if what.startswith("edge"))
@@ -77,7 +84,11 @@ def test_equal_runs_are_grey_at_every_step(page: Page, tmp_path: Path) -> None:
 def test_one_value_is_coloured_with_what_follows_from_it(
     page: Page, tmp_path: Path
 ) -> None:
-    opened(page, tmp_path, compare(of(lambda a, b: a * b), of(lambda a, b: a * b, 3.0, 5.0)))
+    opened(
+        page,
+        tmp_path,
+        compare(of(lambda a, b: a * b), of(lambda a, b: a * b, 3.0, 5.0)),
+    )
     page.keyboard.press("End")
     left, right = seen(page)
     words = [{tuple(text.split()) for text in side.values()} for side in (left, right)]
@@ -86,17 +97,32 @@ def test_one_value_is_coloured_with_what_follows_from_it(
     assert not any("5" in texts for texts in words[0] | words[1])  # b and a.grad
 
 
-def test_one_slider_moves_both_and_what_is_alone_waits(page: Page, tmp_path: Path) -> None:
+def test_one_slider_moves_both_and_what_is_alone_waits(
+    page: Page, tmp_path: Path
+) -> None:
     comparison = compare(of(lambda a, b: a * b + a), of(lambda a, b: (a * b).exp() + a))
     opened(page, tmp_path, comparison)
     assert page.locator(".slider:visible").count() == 1
-    assert page.locator(".mg-comparison > .sentence .say").inner_text() == "exp is only in B."
+    assert (
+        page.locator(".mg-comparison > .sentence .say").inner_text()
+        == "exp is only in B."
+    )
     assert [what for what in seen(page)[1] if what.startswith("call")]
     waits = "player.player.sides.map((one) => one.root.classList.contains('waits'))"
     assert page.evaluate(waits) == [True, False]
     steps = set(comparison.steps)
     page.locator("#player").focus()
-    for key in ("Home", *["ArrowRight"] * 30, "ArrowLeft", "d", "d", "End", "d", " ", " "):
+    for key in (
+        "Home",
+        *["ArrowRight"] * 30,
+        "ArrowLeft",
+        "d",
+        "d",
+        "End",
+        "d",
+        " ",
+        " ",
+    ):
         page.keyboard.press(key)
         assert tuple(page.evaluate(POSITIONS)) in steps, key
 

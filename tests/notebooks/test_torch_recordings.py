@@ -52,7 +52,10 @@ def test_across_engines_another_number_in_backward_is_a_difference(
     ours = step(program("scale"), minigrad)
     theirs = two_engines.recorded(program("scale"))
     place = next(e for e in theirs.data["events"] if e["k"] == "grad.accumulate")
-    theirs.data["values"]["new"] = {**theirs.data["values"][place["new"]["v"]], "min": 0}
+    theirs.data["values"]["new"] = {
+        **theirs.data["values"][place["new"]["v"]],
+        "min": 0,
+    }
     place["new"]["v"] = "new"
     comparison = compare(ours, theirs)
     assert comparison.difference is not None

@@ -67,7 +67,8 @@ class CaseReplay(Comparison):
         self.inputs = dict(_given(exercise, case))
         recording, outputs = recorded(exercise, answer, case)
         drawn = next(iter(outputs), None) if exercise.contract.random else None
-        right, _ = recorded(exercise, right_rule(exercise, answer, drawn), case)
+        rule = right_rule(exercise, answer, case.inputs, drawn)
+        right, _ = recorded(exercise, rule, case)
         right.data["meta"]["rule"] = True
         super().__init__(recording, right, ("yours", "the right one"))
 
@@ -97,8 +98,10 @@ def _block(text: str) -> str:
     )
 
 
-def right_rule(exercise: Exercise, answer: Any, drawn: Array | None) -> type[Function]:
-    """A Function that returns the right values, and keeps to itself how.
+def right_rule(
+    exercise: Exercise, answer: Any, given: tuple[Any, ...], drawn: Array | None
+) -> type[Function]:
+    """A Function that returns the right values for ``given``, and hides how.
 
     Of a random contract they follow from ``drawn``, the result that the answer has.
     """
@@ -107,20 +110,20 @@ def right_rule(exercise: Exercise, answer: Any, drawn: Array | None) -> type[Fun
     class Right(Function):
         @staticmethod
         def forward(ctx: Any, *inputs: Any) -> Any:
-            ctx.given = tuple(
-                [x.array.copy() if isinstance(x, Tensor) else x for x in inputs]
-            )
-            results = [minigrad.tensor(y) for y in references.result(ctx.given, drawn)]
+            ctx.rule = "not shown"  # what it really keeps is the exercise
+            results = [minigrad.tensor(y) for y in references.result(given, drawn)]
             if contract.in_place:
                 ctx.mark_dirty(inputs[0])
                 return inputs[0].copy_(results[0])
-            ctx.mark_non_differentiable(*[results[i] for i in contract.non_differentiable])
+            ctx.mark_non_differentiable(
+                *[results[i] for i in contract.non_differentiable]
+            )
             return tuple(results) if len(results) > 1 else results[0]
 
         @staticmethod
         def backward(ctx: Any, *upstreams: Any) -> Any:
             sent = tuple([None if g is None else g.array for g in upstreams])
-            found = references.gradients(ctx.given, sent, drawn)
+            found = references.gradients(given, sent, drawn)
             return tuple([None if g is None else minigrad.tensor(g) for g in found])
 
     return type(answer.__name__, (Right,), {})

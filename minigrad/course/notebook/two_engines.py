@@ -29,7 +29,7 @@ def has_torch() -> bool:
 
 
 def side_by_side(program: Program) -> Comparison:
-    """Run a program in both engines: two players that step together.
+    """Run a program in both engines: one player, in which what differs is coloured.
 
     Raises: ArgumentValueError where torch isn't installed and no recording fits.
     """

@@ -265,7 +265,7 @@ export type Compared = {
   meta: Record<string, any>;
   titles: string[];
   traces: Trace[];
-  moves: string; // a letter for each step: both, or the "1"st or "2"nd alone
+  moves: string; // a letter for each step: both, or one of them alone
   steps: number[][]; // the positions of both after each step; the page counts them
   things: ([string, string] | null)[][]; // of each side: its address, and whose it is
   // What a step sets: a thing differs (1), is only in one (2, 3), or is the same again (0).

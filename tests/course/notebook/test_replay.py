@@ -72,8 +72,14 @@ def test_program_of_a_case_is_shown_as_one_would_write_it() -> None:
 
 def test_right_rule_does_not_show_how_it_goes() -> None:
     again = replay.replay_of(examine("gym.Power", Cube), Cube)
-    for what in ("references", "ctx.given"):
-        assert what not in str(again._data()["traces"][1]["sources"])
+    right = again._data()["traces"][1]
+    assert "references" not in str(right["sources"])
+    (kept,) = [
+        c
+        for part in right["graph"]["pictures"][-1]["parts"]
+        for c in part.get("cells", ())
+    ]
+    assert kept[:2] == ["attr.rule", "rule 'not shown'"]
     assert "entry" not in {thing[0] for thing in again._things}
 
 
@@ -93,7 +99,6 @@ def test_right_answer_differs_nowhere_from_the_right_rule(exercise: str) -> None
     for case in asked.cases(np.random.default_rng(3))[:2]:
         again = replay.CaseReplay(asked, answer, case)
         assert again.difference is None, again.sentence
-        assert "keeps" in again.sentence or "all values" in again.sentence
 
 
 def test_step_through_takes_the_last_check_and_nothing_else() -> None:
@@ -129,7 +134,9 @@ def test_case_in_place_starts_from_a_leaf_that_stays_as_it_was() -> None:
     verdict = examine("gym.InplaceScale", Scale)
     assert verdict.state == "wrong"
     again = replay.replay_of(verdict, Scale)
-    assert [one.what for one in again.differences[:1]] == ["The gradient from Scale to copy"]
+    assert [one.what for one in again.differences[:1]] == [
+        "The gradient from Scale to copy"
+    ]
     assert mg.is_grad_enabled()
 
 
