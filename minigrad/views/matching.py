@@ -64,8 +64,8 @@ class Calls:
                 continue
             kind = self.ctxs.get(event.get("cid"), node.get("label"))
             self.kinds[name] = kind or event.get("function") or event.get("op", "")
-            if node.get("ctx"):
-                self.reads[name]["ctx"] = node["ctx"]
+            own = {"ctx": node.get("ctx"), "key": event.get("key")}
+            self.reads[name] |= {what: one for what, one in own.items() if one}
             for slot, given in enumerate(event.get("ins", ())):
                 if source := source_of(given):
                     self.reads[name][slot] = source

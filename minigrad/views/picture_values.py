@@ -14,8 +14,8 @@ from minigrad.views.values import brief_text, number
 
 Json = dict[str, Any]
 Thing = tuple[str, ...]
-"""What is shown (``value``, ``entry``, ``gradient``), of which node, edge or ctx, and
-which of several."""
+"""What is shown (``value``, ``entry``, ``grad``), of which node, edge or ctx, and which
+of several."""
 
 ALL, OWN, NONE = "all", "own", "none"
 MOST_WRITTEN: Final = 4  # numbers of a list; of a larger array one element is told
@@ -44,10 +44,12 @@ class PictureValues:
         self._nodes = {node["id"]: node for node in data["graph"]["nodes"]}
         self._edges = {edge["id"]: edge for edge in data["graph"]["edges"]}
         self._ctxs = {ctx["id"]: ctx for ctx in data["ctxs"]}
+        nodes = self._nodes.items()
+        leaves = {name for name, node in nodes if node["kind"] == "accumulate"}
         self._calls = {
             name: event
             for event in data["events"]
-            if (name := called(event)) and name not in self._leaves()
+            if (name := called(event)) and name not in leaves
         }
         given = [one for event in self._calls.values() for one in event.get("ins", ())]
         self._sources = {source_of(one): one for one in given[::-1] if source_of(one)}
@@ -70,10 +72,6 @@ class PictureValues:
         for source, given in self._sources.items():
             if source in self._shared:
                 yield ("value", source, "0"), given.get("v")
-
-    def _leaves(self) -> set[str]:
-        nodes = self._nodes.items()
-        return {name for name, node in nodes if node["kind"] == "accumulate"}
 
     def _changes(self, position: int) -> Iterator[tuple[Thing, Json | None]]:
         event = self.data["events"][position - 1]
@@ -222,6 +220,8 @@ class PictureValues:
         if given is not None or node.get("kind") == "accumulate":
             held = node.get("tensor") or (given or {}).get("name")
             return str(held or message("tensor.leaf"))
+        if name not in self._calls and f"call-{name}" in self._calls:
+            name = f"call-{name}"  # a tensor that only a tangent tells of
         outs = self._calls.get(name, {}).get("outs", ())
         held = [
             one.get("name") for one in outs if str(one.get("nr", 0)) == (output or "0")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import Page
@@ -179,6 +180,20 @@ def test_both_pictures_are_seen_at_once(
     boxes = [one.bounding_box() for one in page.locator(".scene").all()]
     assert all(box and box["y"] + box["height"] <= 800 for box in boxes)
     assert (boxes[0]["y"] == boxes[1]["y"]) is abreast
+
+
+def test_step_is_saved_as_one_picture_of_both(page: Page, tmp_path: Path) -> None:
+    opened(page, tmp_path, compare(recorded(Saved), recorded(Thrice)))
+    saved = page.evaluate("player.player.pictureNow()")
+    root = ElementTree.fromstring(saved["text"])
+    first, second = root
+    tall = [float(one.get("height", 0)) for one in (root, first, second)]
+    assert tall[0] == tall[1] + tall[2] == saved["height"]
+    assert float(second.get("y", 0)) == tall[1]
+    texts = ["".join(one.itertext()) for one in (first, second)]
+    assert texts[0].startswith("Saved: ")
+    assert texts[1].startswith("Thrice: ")
+    assert ("[6, 2]" in texts[0], "[9, 3]" in texts[1]) == (True, True)
 
 
 def test_value_of_a_folded_module_is_coloured_at_its_card(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import minigrad
 from minigrad import Tensor, errors
 from minigrad.autograd import Function
 from minigrad.views import Comparison, Recording, compare, record, step
+from tests.tracing import happenings
 from tests.views import stories
 from tests.views.folding import state_at
 
@@ -119,6 +121,25 @@ def test_what_differs_behind_six_digits_is_said_to_be_near() -> None:
     assert comparison.difference is None
     assert comparison.sentence.startswith("Nothing differs in the six digits")
     assert compare(one(1.0), one(1.00002)).difference is not None
+
+
+@pytest.mark.parametrize("program", happenings.PROGRAMS)
+def test_whatever_happens_twice_is_the_same(program: Any) -> None:
+    twice = [Recording(happenings.recorded(program).data) for _ in range(2)]
+    comparison = compare(twice[0], twice[1])
+    assert comparison.difference is None, comparison.sentence
+    assert set(comparison._moves) == {"b"}
+
+
+def test_what_happens_in_any_two_programs_can_be_compared() -> None:
+    traces = [
+        Recording(happenings.recorded(program).data) for program in happenings.PROGRAMS
+    ]
+    for one, other in pairwise(traces):
+        comparison = compare(one, other)
+        assert comparison.difference is not None
+        assert comparison.steps[-1] == (len(one), len(other))
+        assert all(one.sentence for one in comparison.differences)
 
 
 # One value

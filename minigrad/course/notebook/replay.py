@@ -37,10 +37,11 @@ def remember(verdict: Verdict, answer: object) -> None:
         _last[verdict.exercise] = verdict, answer
 
 
-def step_through(exercise_id: str) -> CaseReplay:
+def step_through(exercise_id: str) -> CaseReplay | Recording:
     """Your own code on the case that the last check of this exercise failed on.
 
     Below it the right values, step by step; the player opens where they first differ.
+    If nothing came out of which a random result's right gradient follows, alone.
     Raises: ArgumentValueError if the last check has left nothing to step through.
     """
     exercise = exercises.load(exercise_id)
@@ -51,25 +52,36 @@ def step_through(exercise_id: str) -> CaseReplay:
     return replay_of(*_last[exercise.id])
 
 
-def replay_of(verdict: Verdict, answer: Any) -> CaseReplay:
+def replay_of(verdict: Verdict, answer: Any) -> CaseReplay | Recording:
     """The case of a verdict, which has one, on the answer that it was passed on."""
     exercise = exercises.load(verdict.exercise)
     cases = exercise.cases(np.random.default_rng(verdict.seed))
     assert verdict.case is not None
-    return CaseReplay(exercise, answer, cases[verdict.case])
+    return replay(exercise, answer, cases[verdict.case])
+
+
+def replay(exercise: Exercise, answer: Any, case: Case) -> CaseReplay | Recording:
+    """``answer`` on ``case``, compared with the right rule where there is one."""
+    recording, outputs = recorded(exercise, answer, case)
+    drawn = None
+    if exercise.contract.random:
+        if not outputs:
+            return recording
+        drawn = outputs[0]
+    rule = right_rule(exercise, answer, case.inputs, drawn)
+    right, _ = recorded(exercise, rule, case)
+    right.data["meta"]["rule"] = True
+    return CaseReplay(exercise, case, recording, right)
 
 
 class CaseReplay(Comparison):
     """The recording of one case, compared with what the right rule does."""
 
-    def __init__(self, exercise: Exercise, answer: Any, case: Case) -> None:
+    def __init__(
+        self, exercise: Exercise, case: Case, recording: Recording, right: Recording
+    ) -> None:
         self.title = f"{exercise.id}, {case.name}"
         self.inputs = dict(_given(exercise, case))
-        recording, outputs = recorded(exercise, answer, case)
-        drawn = next(iter(outputs), None) if exercise.contract.random else None
-        rule = right_rule(exercise, answer, case.inputs, drawn)
-        right, _ = recorded(exercise, rule, case)
-        right.data["meta"]["rule"] = True
         super().__init__(recording, right, ("yours", "the right one"))
 
     def __repr__(self) -> str:

@@ -10,6 +10,7 @@ import { onKey } from "./keys.js";
 import { message } from "./messages.js";
 import { start } from "./page.js";
 import { Player } from "./player.js";
+import { pictureOf } from "./saving.js";
 import { setKinds } from "./scene.js";
 import { lastAtMost } from "./story.js";
 
@@ -101,10 +102,30 @@ export class Comparison extends Player {
   get graph() {
     const both = this.sides.map((side) => side.graph);
     return {
-      svg: both[0].svg,
+      svg: both.find(({ svg }) => svg)?.svg,
       zoom: (/** @type {number} */ by) => both.forEach((one) => one.svg && one.zoom(by)),
       fit: () => both.forEach((one) => one.svg && one.fit()),
     };
+  }
+
+  // Both, one above the other.
+  pictureNow() {
+    const drawn = this.sides.filter(({ graph }) => graph.svg);
+    const all = drawn.map((side) => pictureOf(side.graph, `${this.titleOf(side)}: ${side.say.textContent}`));
+    const width = Math.max(...all.map((one) => one.width));
+    let height = 0;
+    const texts = all.map((one) => {
+      const text = one.text.replace("<svg ", `<svg y="${height}" `);
+      height += one.height;
+      return text;
+    });
+    const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
+    return { text: `<svg xmlns="http://www.w3.org/2000/svg" ${size}>${texts.join("")}</svg>`, width, height };
+  }
+
+  /** @param {Player} side */
+  titleOf(side) {
+    return this.data.titles[this.sides.indexOf(side)];
   }
 
   get tip() {

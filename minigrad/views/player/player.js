@@ -14,7 +14,7 @@ import { Numbers } from "./numbers.js";
 import { PicturePane } from "./picture.js";
 import { Presenter } from "./presenter.js";
 import { Story, lastAtMost } from "./story.js";
-import { savingMenu } from "./saving.js";
+import { pictureOf, savingMenu } from "./saving.js";
 import { StepIndex } from "./steps.js";
 import { Timeline } from "./timeline.js";
 import { Tip } from "./tips.js";
@@ -240,6 +240,10 @@ export class Player {
     if (!this.view) return;
     this.ctx.show(this.view);
     this.ctx.measure();
+  }
+
+  pictureNow() {
+    return pictureOf(this.graph, this.say.textContent);
   }
 
   toggleFull() {

@@ -14,6 +14,7 @@ from minigrad.course import check, examine, step_through
 from minigrad.course.check.verdict import CheckFailed
 from minigrad.course.exercises import catalogue as exercises
 from minigrad.course.notebook import replay
+from minigrad.views import Recording
 from tests.answers import rows
 
 GYM = [name for name in exercises.gym_names() if exercises.load(name).kind == "W"]
@@ -97,7 +98,7 @@ def test_right_answer_differs_nowhere_from_the_right_rule(exercise: str) -> None
     exec(f"{rows.HEAD}\n{rows.solution_of(exercise).source}", names)
     answer = eval(rows.solution_of(exercise).hands, names)
     for case in asked.cases(np.random.default_rng(3))[:2]:
-        again = replay.CaseReplay(asked, answer, case)
+        again = replay.replay(asked, answer, case)
         assert again.difference is None, again.sentence
 
 
@@ -158,6 +159,14 @@ def test_values_that_differ_far_behind_the_point_are_said_to_be_near() -> None:
     again = replay.replay_of(verdict, Rounds)
     assert again.difference is None
     assert again.sentence.startswith("Nothing differs in the six digits")
+
+
+def test_random_result_that_never_came_has_nothing_to_be_compared_with() -> None:
+    asked = exercises.load("gym.Dropout")
+    case = asked.cases(np.random.default_rng(3))[0]
+    alone = replay.replay(asked, Todo, case)
+    assert type(alone) is Recording
+    assert "TODO" in str(alone.data["meta"]["error"])
 
 
 class InAList(Cube):
