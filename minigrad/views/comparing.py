@@ -1,59 +1,97 @@
-"""Two recordings side by side: which steps belong together, where they first differ."""
+"""Two recordings in one player: what differs, and from which step on."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator
-from difflib import SequenceMatcher
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from minigrad import errors
-from minigrad.tracing.budget import ctx_changes
 from minigrad.tracing.messages import message
 from minigrad.tracing.trace import Trace, write_whole
 from minigrad.views import page
-from minigrad.views.values import value_text
+from minigrad.views.matching import BOTH, FIRST, SECOND, steps_of, twins
+from minigrad.views.picture_values import ALL, NONE, OWN, PictureValues, Thing, apart
 
 if TYPE_CHECKING:
     from minigrad.views.recording import Recording
 
-SCHEMA: Final = "minigrad.comparison/1"
-MOST_MATCHED: Final = 3_000  # steps of the story; longer ones are paired in order
+SCHEMA: Final = "minigrad.comparison/2"
+RANKS: Final = (
+    *("error", "call", "value", "entry"),
+    *("edge", "grad", "slope", "waits", "tangent"),
+)
+"""Of several things that differ from one step on, the first of these is told."""
+ONLY: Final = {"call": "compare.only.call", "error": "compare.only.error"}
+SAME, OTHER, ONLY_FIRST, ONLY_SECOND = range(4)
 
 Json = dict[str, Any]
+Refs = tuple[Json | None, Json | None]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A value that is another in the second recording, from a step on.
+
+    ``first`` and ``second`` are what is written of it; None where it's not there.
+    """
+
+    step: int
+    what: str
+    first: str | None
+    second: str | None
+    sentence: str
 
 
 class Comparison:
-    """Two recordings that a notebook shows as two players which step together."""
+    """Two recordings that a notebook shows as two pictures which step together.
 
-    def __init__(self, first: Recording, second: Recording) -> None:
+    ``differences`` are in the order of steps; of each step, the one that says most.
+    """
+
+    def __init__(
+        self, first: Recording, second: Recording, titles: Sequence[str] = ()
+    ) -> None:
         self._sides = (first, second)
-        engines = [side.data["meta"].get("engines") for side in self._sides]
-        self._across = engines[0] != engines[1]
-        left, right = (story_of(side.data, self._across) for side in self._sides)
-        self.pairs = paired(left, right)
-        self.difference = first_difference(left, right, self.pairs)
+        self._titles = list(titles) or titles_of(first.data, second.data)
+        names = twins(first.data, second.data)
+        self._moves = steps_of(first.data, second.data, names)
+        kept = told_by_both(first.data["meta"], second.data["meta"])
+        self._values = (
+            PictureValues(first.data, None, set(names.values()), kept),
+            PictureValues(second.data, names, names, kept),
+        )
+        self._things: dict[Thing, int] = {}
+        self._changes: list[Json] = []
+        self._is_near = False
+        self.differences: list[Difference] = []
+        self._go_through()
+
+    @property
+    def difference(self) -> Difference | None:
+        """The first one; None where all values are the same."""
+        return next(iter(self.differences), None)
+
+    @property
+    def steps(self) -> list[tuple[int, int]]:
+        """Of each step, how many events of both recordings have been."""
+        found = [(0, 0)]
+        for move in self._moves:
+            at, over = found[-1]
+            found.append((at + (move != SECOND), over + (move != FIRST)))
+        return found
 
     @property
     def sentence(self) -> str:
-        """Where the two stories first differ, in words."""
+        """The first difference in words."""
         if self.difference is None:
-            steps = message("steps", count=len(self.pairs))
-            return message("compare.same", steps=steps)
-        says = []
-        for side, place in zip(self._sides, self.difference, strict=True):
-            event = side.data["events"][place - 1] if place else {}
-            said = event.get("say", "")
-            if self._across:  # the picture's sentence has values, and no bytes
-                said = event.get("why", said)
-            key = "compare.says" if place else "compare.nothing"
-            says.append(message(key, sentence=said))
-        return message("compare.differ", left=says[0], right=says[1])
+            return message("compare.near" if self._is_near else "compare.same")
+        return message("compare.first", difference=self.difference.sentence)
 
     def save_html(self, path: str | os.PathLike[str]) -> Path:
-        """Write both players as one HTML file that needs no network and no Python."""
+        """Write both as one HTML file that needs no network and no Python."""
         return write_whole("save_html", path, page.page_of(self._data()))
 
     def __repr__(self) -> str:
@@ -64,29 +102,117 @@ class Comparison:
     ) -> dict[str, str]:
         return page.bundle_of_comparison(self._data(), self.sentence)
 
-    def _titles(self) -> list[str]:
-        return [page.title_of(side.data) for side in self._sides]
-
     def _data(self) -> Json:
-        traces = [side._pictured() for side in self._sides]
-        titles = self._titles()
-        for place, title in enumerate(titles):
-            meta = {**traces[place]["meta"], "title": title}
-            traces[place] = {**traces[place], "meta": meta}
+        level = self._sides[0].data["meta"].get("level")
         return {
             "schema": SCHEMA,
-            "meta": {"title": " | ".join(titles)},
-            "traces": traces,
-            "pairs": self.pairs,
-            "difference": self.difference,
+            "meta": {"title": " | ".join(self._titles), "level": level},
+            "titles": self._titles,
+            "traces": [without_questions(side._pictured()) for side in self._sides],
+            "moves": self._moves,
+            "things": [
+                [side.places.get(thing) for side in self._values]
+                for thing in self._things
+            ],
+            "changes": self._changes,
             "say": self.sentence,
+            "lead": "",
         }
 
+    def _go_through(self) -> None:
+        """Note at which steps a thing comes to differ, and no longer does."""
+        now: tuple[dict[Thing, Json], dict[Thing, Json]] = {}, {}
+        differing: dict[Thing, int] = {}
+        touched: dict[Thing, None] = {}
+        for step, positions in enumerate(self.steps):
+            move = self._moves[step - 1] if step else BOTH
+            for values, refs, one, at in zip(
+                self._values, now, (FIRST, SECOND), positions, strict=True
+            ):
+                for thing, ref in values.changes(at) if move in (BOTH, one) else ():
+                    touched[thing] = None
+                    if ref is None:
+                        refs.pop(thing, None)
+                    else:
+                        refs[thing] = ref
+            if step < len(self._moves) and not self._is_told(positions):
+                continue  # between two steps of the story, lines go on as they come
+            news = {}
+            for thing in touched:
+                kind = self._kind_of(thing, (now[0].get(thing), now[1].get(thing)))
+                if kind != differing.get(thing, SAME):
+                    differing[thing] = news[thing] = kind
+            touched.clear()
+            if news:
+                self._note(step, now, news)
 
-def compare(first: Recording, second: Recording) -> Comparison:
-    """Two recordings side by side, stepping together; their first difference marked.
+    def _is_told(self, positions: tuple[int, int]) -> bool:
+        """Whether one of both is at a step of its story, or at its beginning."""
+        return any(
+            not at or side.data["events"][at - 1]["lvl"] <= 1
+            for side, at in zip(self._sides, positions, strict=True)
+        )
 
-    Names of Functions may differ; what they save, send and return may not. Between a
+    def _kind_of(self, thing: Thing, refs: Refs) -> int:
+        """Whether and how a thing differs."""
+        first, second = refs
+        if first is None or second is None:
+            # Whether a local derivative is known depends on how a rule is written.
+            if first is second or thing[0] == "slope":
+                return SAME
+            return ONLY_SECOND if first is None else ONLY_FIRST
+        one, other = (v.content(r) for v, r in zip(self._values, refs, strict=True))
+        self._is_near |= one == other and first.get("v") != second.get("v")
+        return SAME if one == other else OTHER
+
+    def _note(
+        self,
+        step: int,
+        now: tuple[Mapping[Thing, Json], Mapping[Thing, Json]],
+        news: Mapping[Thing, int],
+    ) -> None:
+        numbered = [self._things.setdefault(thing, len(self._things)) for thing in news]
+        marks = [list(pair) for pair in zip(numbered, news.values(), strict=True)]
+        change: Json = {"at": step, "set": marks}
+        self._changes.append(change)
+        others = sorted([t for t in news if news[t]], key=lambda t: RANKS.index(t[0]))
+        if others:
+            refs = now[0].get(others[0]), now[1].get(others[0])
+            self.differences.append(self._told(step, others[0], refs))
+            change["say"] = self.differences[-1].sentence
+
+    def _told(self, step: int, thing: Thing, refs: Refs) -> Difference:
+        """A difference in words."""
+        sides = [*zip(self._values, refs, strict=True)]
+        texts = ["" if ref is None else side.text(ref) for side, ref in sides]
+        if None in refs:
+            which = 1 - refs.index(None)
+            what = self._values[which].name(thing)
+            fields = {"title": self._titles[which], "value": texts[which]}
+            said = message(ONLY.get(thing[0], "compare.only"), what=what, **fields)
+            found = [text if which == n else None for n, text in enumerate(texts)]
+            return Difference(step, what, found[0], found[1], said)
+        shown = [None if ref is None else side.value(ref) for side, ref in sides]
+        place, texts = apart(shown, texts)
+        what = self._values[0].name(thing)
+        if place:
+            what = message("compare.at", what=what, place=place)
+        key = "compare.elsewhere" if texts[0] == texts[1] else "compare.differ"
+        fields = {"first": texts[0], "second": texts[1]}
+        fields |= {"one": self._titles[0], "other": self._titles[1]}
+        if thing[0] == "error":
+            key = "compare.differ.error"
+        said = message(key, what=what, **fields)
+        return Difference(step, what, texts[0], texts[1], said)
+
+
+def compare(
+    first: Recording, second: Recording, *, titles: Sequence[str] = ()
+) -> Comparison:
+    """Two recordings in one player, which step together; what differs is coloured.
+
+    ``titles`` are what both are called; by default as they are headed. Names of
+    variables and of Functions may differ, what the picture shows may not. Between a
     recording of minigrad and one of torch, what only one of them can tell is left out.
 
     >>> import minigrad
@@ -96,8 +222,8 @@ def compare(first: Recording, second: Recording) -> Comparison:
     ...         way(x).backward()
     ...     return trace
     >>> compare(tripled(lambda x: x * 3), tripled(lambda x: x * 3)).difference
-    >>> compare(tripled(lambda x: x * 3), tripled(lambda x: x + x + x))
-    <Comparison: The first difference. Left: “MulBackward0 ... Right: “Add...>
+    >>> compare(tripled(lambda x: x * 3), tripled(lambda x: x * 4)).difference.sentence
+    'x * 3 is 6 in A, and 8 in B.'
     """
     for recording in (first, second):
         if not isinstance(recording, Trace):
@@ -108,113 +234,31 @@ def compare(first: Recording, second: Recording) -> Comparison:
                     "give two recordings: compare(first_trace, second_trace)",
                 )
             )
-    return Comparison(first, second)
+    return Comparison(first, second, titles)
 
 
-class Told:
-    """A step of the story: its position, what kind it is, and all that it tells."""
+def titles_of(first: Json, second: Json) -> list[str]:
+    """What two recordings are called beside each other."""
+    titles = [str(side["meta"].get("title") or "") for side in (first, second)]
+    if all(titles) and titles[0] != titles[1]:
+        return titles
+    return [message("compare.title.first"), message("compare.title.second")]
 
-    def __init__(self, position: int, kind: str, tells: str) -> None:
-        self.position = position
-        self.kind = kind
-        self.tells = tells
 
+def told_by_both(first: Json, second: Json) -> str:
+    """Of which ctxs both recordings tell what they keep.
 
-def story_of(data: Json, across: bool = False) -> list[Told]:
-    """The steps of level 1; a Function goes by its number, not by its name.
-
-    ``across``: to be compared with one of another engine.
+    Engines differ in what their own nodes keep; a rule that is hidden tells nothing.
     """
-    made = {event["cid"] for event in data["events"] if event["k"] == "ctx.new"}
-    functions = [ctx["function"] for ctx in data["ctxs"] if ctx["id"] in made]
-    numbered = {name: f"Function{i}" for i, name in enumerate(dict.fromkeys(functions))}
-    names = "|".join(sorted(map(re.escape, numbered), key=len, reverse=True))
-    pattern = re.compile(rf"\b(?:{names})(?=\b|Backward)") if names else None
-
-    def neutral(text: str) -> str:
-        if pattern is None:
-            return text
-        return pattern.sub(lambda match: numbered[match.group()], text)
-
-    labels = {node["id"]: node["label"] for node in data["graph"]["nodes"]}
-    left_out = {"ctx.put", "note"} if across else {"ctx.put"}
-    told = []
-    for position, event in enumerate(data["events"], 1):
-        # What is put on ctx is told once more, with the attributes, at its end.
-        if event["lvl"] <= 1 and event["k"] not in left_out:
-            of = labels.get(event.get("n", ""), event.get("ph", {}).get("name", ""))
-            kind = neutral(f"{event['k']} {of}")
-            tells = facts_of_both(data, event, made) if across else facts(data, event)
-            told.append(Told(position, kind, neutral(" ".join(tells))))
-    return told
+    if first.get("rule") or second.get("rule"):
+        return NONE
+    return ALL if first.get("engines") == second.get("engines") else OWN
 
 
-def facts_of_both(data: Json, event: Json, made: set[str]) -> list[str]:
-    """What an event tells that either engine can tell.
-
-    Nobody counts torch's bytes. A learner's ctx has to be the same; a built-in node
-    has other names for what it saved, and keeps numbers in its own way. An exception
-    has words of its own, and a class of its own below one of Python's.
-    """
-    if event["k"] == "exception":
-        return []
-    keeps = re.escape(message("node.keeps", bytes="@")).replace("@", r"\d.*?")
-    texts = [re.sub(f" {keeps}$", "", event["say"])]
-    if event.get("ctx", {"id": ""})["id"] in made:
-        texts += list(facts(data, event))[1:]
-    else:
-        texts += list(facts(data, {**event, "ctx": {"id": "", "set": {}}}))[1:]
-        texts += sorted({value_text(data, ref) for ref in arrays_saved_by(data, event)})
-    # Which version a gradient has is not told of torch's.
-    return [re.sub(r"(?<=\]) v\d+(?= )", "", text) for text in texts]
-
-
-def arrays_saved_by(data: Json, event: Json) -> Iterator[Json]:
-    """What an event tells as saved, but for single numbers: torch saves Python's."""
-    for key, ref in event.get("ctx", {"set": {}})["set"].items():
-        if key.startswith("saved.") and data["values"].get(ref.get("v"), {}).get(
-            "shape"
-        ):
-            yield ref
-
-
-def facts(data: Json, event: Json) -> Iterator[str]:
-    """All that an event tells: its sentence, and the values in full."""
-    yield event["say"]
-    for key in ("g", "total", "new"):
-        values = event.get(key)
-        for ref in values if isinstance(values, list) else [values]:
-            if ref is not None:
-                yield value_text(data, ref)
-    for change in ctx_changes(event):
-        for key, ref in sorted(change["set"].items()):
-            yield f"{key} {value_text(data, ref)}"
-
-
-def paired(first: list[Told], second: list[Told]) -> list[tuple[int, int]]:
-    """The positions that belong together: steps of one kind, in the same order."""
-    if max(len(first), len(second)) > MOST_MATCHED:
-        both = zip(first, second, strict=False)
-        return [(one.position, other.position) for one, other in both]
-    kinds, others = ([step.kind for step in steps] for steps in (first, second))
-    matcher = SequenceMatcher(None, kinds, others, autojunk=False)
-    return [
-        (first[block.a + i].position, second[block.b + i].position)
-        for block in matcher.get_matching_blocks()
-        for i in range(block.size)
+def without_questions(data: Json) -> Json:
+    """Nothing is asked where two go together: a question would hold up the other."""
+    events = [
+        {**event, "k": "note"} if event["k"] == "ask" else event
+        for event in data["events"]
     ]
-
-
-def first_difference(
-    first: list[Told], second: list[Told], pairs: list[tuple[int, int]]
-) -> tuple[int, int] | None:
-    """The first positions at which the two tell different things; 0 past an end."""
-    belong = set(pairs)
-    for one, other in zip(first, second, strict=False):
-        together = (one.position, other.position)
-        if together not in belong or one.tells != other.tells:
-            return together
-    rest = len(first) - len(second)
-    if rest > 0:
-        return first[len(second)].position, 0
-    return (0, second[len(first)].position) if rest else None
+    return {**data, "events": events}

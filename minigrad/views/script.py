@@ -34,9 +34,7 @@ STARTS: Final = {
 }
 """What the modules that are bundled do at last."""
 LIVE: Final = ("live.", "what-if.back")
-TWO: Final = tuple(
-    [f"compare.{one}" for one in ("name", "go", "left", "right", "side")]
-)
+TWO: Final = ("compare.",)
 """Beginnings of texts that only a live player has a place for, or a comparison."""
 ESBUILD: Final = ("npx", "--yes", "esbuild@0.28.2", "--minify", "--loader=css")
 TERSER: Final = ("npx", "--yes", "terser@5.51.4", "--module", "-c", "passes=2", "-m")

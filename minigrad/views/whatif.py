@@ -41,7 +41,11 @@ class WhatIf(Comparison):
     def __init__(self, was: Recording, recording: Recording, edit: StepEdit) -> None:
         self.recording = recording
         self._edit = edit
-        super().__init__(was, recording)
+        titles = message("what-if.title.was"), message("what-if.title.now")
+        super().__init__(was, recording, titles)
+
+    def _data(self) -> Json:
+        return super()._data() | {"lead": self.sentence}
 
     @property
     def sentence(self) -> str:
@@ -68,9 +72,6 @@ class WhatIf(Comparison):
             ends[MOST_ENDS:] = [message("what-if.ends.more", count=more)]
         told = message("what-if.ends.between").join(ends)
         return message("what-if.then" if ends else "what-if.then.same", ends=told)
-
-    def _titles(self) -> list[str]:
-        return [message("what-if.title.was"), message("what-if.title.now")]
 
 
 def outcomes(data: Json) -> dict[str, Json]:

@@ -217,8 +217,9 @@ hint("02.5")
 # %% [markdown]
 # ## Watch what yours keep
 #
-# Both your classes in the same program, recorded. Look at the bytes under the graph:
-# where do the two recordings differ, and from which step on?
+# Both your classes in the same program, recorded. What differs has a colour, and the
+# player opens at the first step where something does. Go on from there: which class keeps
+# more bytes, and until when?
 
 
 # %% tags=["step"]
@@ -230,7 +231,9 @@ def of_a_product(function):
     return y
 
 
-mg.compare(mg.step(of_a_product, TanhFromInput), mg.step(of_a_product, TanhFromOutput))
+both = [TanhFromInput, TanhFromOutput]
+traces = [mg.step(of_a_product, one).with_memory() for one in both]
+mg.compare(*traces, titles=[one.__name__ for one in both])
 
 # %% [markdown]
 # ## Where next

@@ -121,10 +121,17 @@ def test_axe_finds_nothing_whatever_happens(framed: Framed, program: Any) -> Non
     assert violations(frame) == []
 
 
-def test_axe_finds_nothing_in_a_comparison(framed: Framed) -> None:
-    frame = framed(compare(recorded(Saved), recorded(Attribute)))
+@pytest.mark.parametrize("light", [True, False], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [390, 944, 1400])
+def test_axe_finds_nothing_in_a_comparison_and_all_text_is_readable(
+    framed: Framed, light: bool, width: int
+) -> None:
+    frame = framed(compare(recorded(Saved), recorded(Attribute)), light, width)
     frame.evaluate(AXE.read_text(encoding="utf-8"))
-    frame.evaluate("player.player.goToDifference()")
+    for move in ("goToDifference()", "goOn()", "goToStop(10)", "setLevel(2)"):
+        frame.evaluate(f"player.player.{move}")
+        assert unreadable(frame, "#player") == {}, move
+        assert frame.evaluate(OUTSIDE) == [], move
     assert violations(frame) == []
 
 

@@ -80,8 +80,8 @@ def test_value_typed_over_another_shows_what_would_be(
     entry.press("Enter")
     frame.wait_for_selector(".beside .difference")
     assert says in frame.inner_text(".beside .difference")
-    titles = frame.locator(".side > h2").all_inner_texts()
-    assert titles == ["As it was", "What if"]
+    titles = frame.locator(".side > .sentence h2").all_inner_texts()
+    assert titles == ["the original", "your edit"]
     shown = frame.locator(".side .say").all_inner_texts()
     assert shown[1].startswith("What if: ")
     assert frame.locator(".side .what-if:visible").count() == 0

@@ -27,7 +27,15 @@ TEXTS = {**ENGLISH["steps"], **ENGLISH["page"]}
 
 OF_THE_PLAYER = (
     *("comparing", "graph", "inputs", "live_player", "magics", "numbers"),
-    *("page", "picture", "picture_facts", "recording", "values", "whatif"),
+    *(
+        "page",
+        "picture",
+        "picture_facts",
+        "picture_values",
+        "recording",
+        "values",
+        "whatif",
+    ),
 )
 """The views that make words for the player; others make them for exercises."""
 NOT_OF_A_STEP = (

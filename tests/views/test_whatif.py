@@ -404,13 +404,12 @@ def test_difference_is_marked_where_the_edit_is() -> None:
     trace = squared(mg.tensor(3.0, requires_grad=True))
     new = trace.what_if("SquareBackward is ready", saved={0: 5.0})
     assert new.difference is not None
-    (_, right) = new.difference
+    (_, right) = new.steps[new.difference.step]
     marked = new.recording.data["events"][right - 1]
     assert marked["say"] == (
         "What if: saved[0] of SquareBackward is 5 from here on instead of 3."
     )
-    titles = [side["meta"]["title"] for side in new._data()["traces"]]
-    assert titles == ["As it was", "What if"]
+    assert new._data()["titles"] == ["the original", "your edit"]
     assert trace.data["meta"]["title"] == ""
 
 

@@ -176,7 +176,7 @@ def _show(verdict: Verdict, answer: object, strict: bool) -> ShownVerdict | None
         forms.display(
             forms.button(
                 "Step through this case",
-                "The player on your own code, with the right values beside it",
+                "The player on your own code, with the right values below it",
                 lambda: replay.replay_of(verdict, answer),
             )
         )

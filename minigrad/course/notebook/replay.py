@@ -1,28 +1,29 @@
-"""Step through the case that a check failed on, with the right values beside it."""
+"""Step through the case that a check failed on, with the right values below it."""
 
 from __future__ import annotations
 
+import functools
 import html
-from collections.abc import Iterator
-from dataclasses import dataclass
+import linecache
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
 
 import minigrad
 from minigrad import Tensor, errors
+from minigrad.autograd import Function
 from minigrad.course.check import (
     MINIGRAD,
     Array,
-    Arrays,
     Case,
     Exercise,
     References,
     Verdict,
-    error_of,
-    tolerance,
 )
 from minigrad.course.exercises import catalogue as exercises
+from minigrad.views import Recording
+from minigrad.views.comparing import Comparison
 
 _last: dict[str, tuple[Verdict, Any]] = {}
 """What was checked last in this session, by exercise."""
@@ -36,10 +37,11 @@ def remember(verdict: Verdict, answer: object) -> None:
         _last[verdict.exercise] = verdict, answer
 
 
-def step_through(exercise_id: str) -> CaseReplay:
+def step_through(exercise_id: str) -> CaseReplay | Recording:
     """Your own code on the case that the last check of this exercise failed on.
 
-    The player shows each step; beside it stand your values and the right ones.
+    Below it the right values, step by step; the player opens where they first differ.
+    If nothing came out of which a random result's right gradient follows, alone.
     Raises: ArgumentValueError if the last check has left nothing to step through.
     """
     exercise = exercises.load(exercise_id)
@@ -50,7 +52,7 @@ def step_through(exercise_id: str) -> CaseReplay:
     return replay_of(*_last[exercise.id])
 
 
-def replay_of(verdict: Verdict, answer: Any) -> CaseReplay:
+def replay_of(verdict: Verdict, answer: Any) -> CaseReplay | Recording:
     """The case of a verdict, which has one, on the answer that it was passed on."""
     exercise = exercises.load(verdict.exercise)
     cases = exercise.cases(np.random.default_rng(verdict.seed))
@@ -58,56 +60,47 @@ def replay_of(verdict: Verdict, answer: Any) -> CaseReplay:
     return replay(exercise, answer, cases[verdict.case])
 
 
-@dataclass(frozen=True)
-class Row:
-    """One value of a case: what the answer computed, and what it should be."""
+def replay(exercise: Exercise, answer: Any, case: Case) -> CaseReplay | Recording:
+    """``answer`` on ``case``, compared with the right rule where there is one."""
+    recording, outputs = recorded(exercise, answer, case)
+    drawn = None
+    if exercise.contract.random:
+        if not outputs:
+            return recording
+        drawn = outputs[0]
+    rule = right_rule(exercise, answer, case.inputs, drawn)
+    right, _ = recorded(exercise, rule, case)
+    right.data["meta"]["rule"] = True
+    return CaseReplay(exercise, case, recording, right)
 
-    name: str
-    yours: str
-    right: str
-    differs: bool
 
+class CaseReplay(Comparison):
+    """The recording of one case, compared with what the right rule does."""
 
-@dataclass(frozen=True, repr=False)
-class CaseReplay:
-    """The recording of one case, and its values beside the right ones."""
-
-    title: str
-    inputs: tuple[tuple[str, str], ...]
-    rows: tuple[Row, ...]
-    recording: Any
+    def __init__(
+        self, exercise: Exercise, case: Case, recording: Recording, right: Recording
+    ) -> None:
+        self.title = f"{exercise.id}, {case.name}"
+        self.inputs = dict(_given(exercise, case))
+        super().__init__(recording, right, ("yours", "the right one"))
 
     def __repr__(self) -> str:
-        lines = [self.title, *[f"  {name} = {value}" for name, value in self.inputs]]
-        for row in self.rows:
-            lines.append(f"  {row.name}: yours {row.yours}, right {row.right}")
-        return "\n".join([*lines, repr(self.recording)])
+        given = [f"  {name} = {value}" for name, value in self.inputs.items()]
+        return "\n".join([self.title, *given, self.sentence])
 
     def _repr_mimebundle_(
         self, include: Any = None, exclude: Any = None
     ) -> dict[str, str]:
-        bundle: dict[str, str] = self.recording._repr_mimebundle_()
-        bundle["text/plain"] = f"{self!r}\n{bundle['text/plain']}"
-        bundle["text/html"] = f"{self._table()}{bundle['text/html']}"
-        return bundle
-
-    def _table(self) -> str:
+        bundle = super()._repr_mimebundle_()
         given = "".join(
             f"<div><code>{html.escape(name)}</code> = {_block(value)}</div>"
-            for name, value in self.inputs
+            for name, value in self.inputs.items()
         )
-        rows = "".join(
-            f"<tr><th>{html.escape(row.name)}</th><td>{_block(row.yours)}</td>"
-            f"<td>{_block(row.right)}</td><td>{'≠' if row.differs else '='}</td></tr>"
-            for row in self.rows
+        head = (
+            f'<div><b>{html.escape(self.title)}</b></div><div style="display: flex;'
+            f' flex-wrap: wrap; gap: 0.4em 2em; margin-bottom: 0.6em">{given}</div>'
         )
-        return (
-            '<div class="minigrad-replay" style="margin-bottom: 0.8em">'
-            f"<div><b>{html.escape(self.title)}</b></div>"
-            f'<div style="display: flex; flex-wrap: wrap; gap: 0.4em 2em">{given}</div>'
-            '<table style="margin: 0.6em 0"><thead><tr><th></th><th>yours</th>'
-            f"<th>right</th><th></th></tr></thead><tbody>{rows}</tbody></table></div>"
-        )
+        return {"text/html": head + bundle["text/html"], "text/plain": repr(self)}
 
 
 def _block(text: str) -> str:
@@ -117,90 +110,109 @@ def _block(text: str) -> str:
     )
 
 
-def replay(exercise: Exercise, answer: Any, case: Case) -> CaseReplay:
-    """Record ``answer`` on ``case``: apply, then backward with its gradient."""
-    contract = exercise.contract
-    leaves = [
+def right_rule(
+    exercise: Exercise, answer: Any, given: tuple[Any, ...], drawn: Array | None
+) -> type[Function]:
+    """A Function that returns the right values for ``given``, and hides how.
+
+    Of a random contract they follow from ``drawn``, the result that the answer has.
+    """
+    contract, references = exercise.contract, References(exercise)
+
+    class Right(Function):
+        @staticmethod
+        def forward(ctx: Any, *inputs: Any) -> Any:
+            ctx.rule = "not shown"  # what it really keeps is the exercise
+            results = [minigrad.tensor(y) for y in references.result(given, drawn)]
+            if contract.in_place:
+                ctx.mark_dirty(inputs[0])
+                return inputs[0].copy_(results[0])
+            ctx.mark_non_differentiable(
+                *[results[i] for i in contract.non_differentiable]
+            )
+            return tuple(results) if len(results) > 1 else results[0]
+
+        @staticmethod
+        def backward(ctx: Any, *upstreams: Any) -> Any:
+            sent = tuple([None if g is None else g.array for g in upstreams])
+            found = references.gradients(given, sent, drawn)
+            return tuple([None if g is None else minigrad.tensor(g) for g in found])
+
+    return type(answer.__name__, (Right,), {})
+
+
+def recorded(
+    exercise: Exercise, answer: Any, case: Case
+) -> tuple[Recording, tuple[Array, ...]]:
+    """``answer`` on ``case``, apply, then backward with its gradient; its outputs."""
+    inputs = [
         MINIGRAD.tensor(value, i in case.differentiable)
         if isinstance(value, np.ndarray)
         else value
         for i, value in enumerate(case.inputs)
     ]
-    upstreams = [None if g is None else minigrad.tensor(g) for g in case.upstreams]
-    seen: dict[str, Any] = {}
+    sent = {
+        name: minigrad.tensor(g)
+        for name, g in zip(_upstreams(exercise), case.upstreams, strict=True)
+        if g is not None
+    }
+    names: dict[str, Any] = {answer.__name__: answer, "autograd": minigrad.autograd}
+    text = program_text(exercise, answer, sent if case.differentiable else ())
+    file = f"<{exercise.id}>"
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    exec(compile(text, file, "exec"), names)
+    program, outputs = names["case"], []
 
-    def the_case() -> None:
-        arguments = list(leaves)
-        if contract.in_place:
-            arguments[0] = leaves[0].clone()
-        result = answer.apply(*arguments)
-        seen["outputs"] = result if isinstance(result, tuple) else (result,)
-        pairs = zip(seen["outputs"], upstreams, strict=False)
-        roots = [
-            (y, g)
-            for y, g in pairs
-            if g is not None and isinstance(y, Tensor) and y.requires_grad
-        ]
-        minigrad.autograd.backward([y for y, _ in roots], [g for _, g in roots])
+    @functools.wraps(program)
+    def the_case(*given: Any) -> None:
+        outputs.append(program(*given))
 
     # A recording is headed by the name of what was called.
-    the_case.__qualname__ = title = f"{exercise.id}, {case.name}"
-    recording = minigrad.step(the_case)
-    outputs = tuple(_numbers(y) for y in seen.get("outputs", ()))
-    got = [x.grad if isinstance(x, Tensor) else None for x in leaves]
-    gradients = tuple(_numbers(grad) for grad in got)
-    return CaseReplay(
-        title=title,
-        inputs=tuple(_given(exercise, case)),
-        rows=tuple(_rows(exercise, case, outputs, gradients)),
-        recording=recording,
-    )
+    the_case.__qualname__ = f"{exercise.id}, {case.name}"
+    recording = minigrad.step(the_case, *inputs, *sent.values())
+    results = outputs[0] if outputs else ()
+    numbers = [y.array.copy() for y in _tuple(results) if isinstance(y, Tensor)]
+    return recording.at_level("picture"), tuple(numbers)
+
+
+def program_text(exercise: Exercise, answer: Any, sent: Collection[str]) -> str:
+    """The program of a case, as one would write it."""
+    contract, arguments = exercise.contract, list(exercise.arguments)
+    lines = [f"def case({', '.join([*arguments, *sent])}):"]
+    if contract.in_place:
+        lines.append(f"    copy = {arguments[0]}.clone()")
+        arguments[0] = "copy"
+    results = ", ".join(contract.outputs)
+    lines.append(f"    {results} = {answer.__name__}.apply({', '.join(arguments)})")
+    upstreams = zip(contract.outputs, _upstreams(exercise), strict=True)
+    roots = {output: upstream for output, upstream in upstreams if upstream in sent}
+    if len(contract.outputs) == 1 and roots:
+        lines.append(f"    autograd.backward({results}, {roots[results]})")
+    elif roots:
+        pairs = ", ".join(roots), ", ".join(roots.values())
+        lines.append(f"    autograd.backward([{pairs[0]}], [{pairs[1]}])")
+    return "\n".join([*lines, f"    return {results}", ""])
+
+
+def _upstreams(exercise: Exercise) -> list[str]:
+    """What the upstream gradients are called, one an output."""
+    outputs = exercise.contract.outputs
+    return [f"grad_{y}" for y in outputs] if len(outputs) > 1 else ["grad_output"]
+
+
+def _tuple(results: Any) -> tuple[Any, ...]:
+    return results if isinstance(results, tuple) else (results,)
 
 
 def _given(exercise: Exercise, case: Case) -> Iterator[tuple[str, str]]:
-    for name, value in zip(exercise.arguments, case.inputs, strict=True):
-        yield name, _text(value)
-    several = len(case.upstreams) > 1
-    for name, g in zip(exercise.contract.outputs, case.upstreams, strict=True):
-        if g is not None:
-            yield f"grad_output for {name}" if several else "grad_output", _text(g)
+    names = [*exercise.arguments, *_upstreams(exercise)]
+    for name, value in zip(names, [*case.inputs, *case.upstreams], strict=True):
+        if value is not None:
+            yield name, _text(value)
 
 
-def _rows(
-    exercise: Exercise, case: Case, outputs: Arrays, gradients: Arrays
-) -> Iterator[Row]:
-    references = References(exercise)
-    contract = exercise.contract
-    drawn = outputs[0] if contract.random and outputs else None
-    if contract.random and drawn is None:
-        return
-    results = references.result(case.inputs, drawn)
-    for i, (name, right) in enumerate(zip(contract.outputs, results, strict=True)):
-        yours = outputs[i] if i < len(outputs) else None
-        yield _row(name, yours, right)
-    wanted = references.gradients(case.inputs, case.upstreams, drawn)
-    for i in case.differentiable:
-        name = f"gradient for {contract.arguments[i]}"
-        yield _row(name, gradients[i], wanted[i])
-
-
-def _row(name: str, yours: Array | None, right: Array | None) -> Row:
-    """Both values as text, with as many digits as it takes to see them differ."""
-    if yours is None or right is None:
-        return Row(name, _text(yours), _text(right), yours is not right)
-    differs = error_of(yours, right) > tolerance(right)
-    digits = 4
-    if differs and _text(yours) == _text(right):
-        digits = 14
-    return Row(name, _text(yours, digits), _text(right, digits), differs)
-
-
-def _numbers(value: object) -> Array | None:
-    return value.array.copy() if isinstance(value, Tensor) else None
-
-
-def _text(value: Array | Any | None, digits: int = 4) -> str:
+def _text(value: Any) -> str:
     if not isinstance(value, np.ndarray):
         return repr(value)
-    with np.printoptions(precision=digits, suppress=True, threshold=60, linewidth=60):
+    with np.printoptions(precision=4, suppress=True, threshold=60, linewidth=60):
         return str(value)

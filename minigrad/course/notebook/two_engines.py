@@ -29,13 +29,14 @@ def has_torch() -> bool:
 
 
 def side_by_side(program: Program) -> Comparison:
-    """Run a program in both engines: two players that step together.
+    """Run a program in both engines: one player, in which what differs is coloured.
 
     Raises: ArgumentValueError where torch isn't installed and no recording fits.
     """
-    ours = step(program, minigrad)
-    ours.data["meta"]["title"] = f"{program.__name__} in minigrad"
-    return compare(ours.at_level("picture"), in_torch(program)().at_level("picture"))
+    ours = step(program, minigrad).at_level("picture")
+    theirs = in_torch(program)()
+    _, _, engine = theirs.data["meta"]["title"].partition(" in ")
+    return compare(ours, theirs, titles=("minigrad", engine))
 
 
 def in_torch(program: Program) -> Callable[[], Recording]:
@@ -66,7 +67,7 @@ def recorded(program: Program) -> Recording:
         what = f"PyTorch isn't installed, and no recording has this {name}"
         fix = "install torch, or run the program as the lesson has it"
         raise errors.ArgumentValueError.at("side_by_side", what, fix)
-    trace.data["meta"]["title"] += ", recorded"
+    trace.data["meta"]["title"] += " (recorded)"
     return trace
 
 

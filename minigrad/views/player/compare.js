@@ -1,90 +1,316 @@
-// Two players that step together, and the first difference of their stories.
+// Two recordings in one player: two pictures that step together by one slider, grey but
+// for what differs.
 
-import { element } from "./dom.js";
+import { Asks } from "./asks.js";
+import { helpSheet, textButton } from "./controls.js";
+import { element, setText } from "./dom.js";
+import { blankState } from "./folding.js";
+import { Found } from "./found.js";
+import { onKey } from "./keys.js";
 import { message } from "./messages.js";
 import { start } from "./page.js";
 import { Player } from "./player.js";
+import { pictureOf } from "./saving.js";
+import { setKinds } from "./scene.js";
+import { lastAtMost } from "./story.js";
 
+/** @typedef {import("./keys.js").Key} Key */
 /** @typedef {import("./types").Compared} Compared */
+/** @typedef {import("./types").Event} Event */
 /** @typedef {import("./types").PlayerOptions} PlayerOptions */
 
-export class Comparison {
-  /**
-   * @param {HTMLElement} root
-   * @param {Compared} data
-   * @param {PlayerOptions} options
-   */
+const READABLE = 11 / 13; // the scale at which a picture's smallest text has 11 points
+const REST = { ...blankState(), phases: [] };
+
+export class Comparison extends Player {
+  /** @param {HTMLElement} root @param {Compared} data @param {PlayerOptions} options */
   constructor(root, data, options = {}) {
+    super(root, joined(data), options);
+    if (!options.position) this.goToDifference();
+  }
+
+  build() {
+    const { root, trace } = this;
+    const { data } = trace;
     this.data = data;
-    const head = element("section", "difference");
-    head.setAttribute("aria-label", message("compare.name"));
-    head.append(element("p", "", data.say));
-    if (data.difference) {
-      const button = element("button", "primary", message("compare.go"));
-      button.type = "button";
-      button.onclick = () => this.goToDifference();
-      head.append(button);
-    }
-    const sides = element("div", "sides");
-    this.players = data.traces.map((trace, side) => {
-      const box = element("section", "side");
-      const place = element("div");
-      box.append(element("h2", "", trace.meta.title || message("player.title")), place);
-      sides.append(box);
-      const player = new Player(place, trace, {
-        level: trace.meta.level ?? 1,
-        side: true,
-        difference: data.difference?.[side],
-        onMove: (at) => this.follow(side, at),
-        onLevel: (level) => this.sameLevel(side, level),
+    this.changes = data.changes;
+    root.classList.add("mg-player", "mg-comparison");
+    root.tabIndex = 0;
+    root.dataset.lmSuppressShortcuts = "true";
+    root.setAttribute("role", "group");
+    root.setAttribute("aria-label", message("player.name", { title: data.meta.title }));
+    this.say = element("p", "say");
+    this.say.setAttribute("aria-live", "polite");
+    this.begin = element("span");
+    this.phase = element("span");
+    this.next = textButton(message("compare.next"), message("compare.next"), "d", () => this.goOn());
+    this.next.hidden = !data.changes.some(({ say }) => say);
+    const sentence = element("div", "sentence");
+    sentence.append(this.say, this.next);
+    const lead = element("p", "difference", data.lead);
+    lead.hidden = !data.lead;
+    const both = element("div", "sides");
+    /** @type {Player[]} */
+    this.sides = data.traces.map((one, which) => {
+      const place = element("div", "side");
+      both.append(place);
+      // Before the side's own: its keys are those of both.
+      place.addEventListener("keydown", (/** @type {Key} */ event) => {
+        this.onKey(event);
+        event.stopImmediatePropagation();
       });
-      nameSide(place, message(side ? "compare.right" : "compare.left"));
-      return player;
+      const side = new Player(place, one, {
+        level: this.level,
+        side: true,
+        onMove: (at) => this.follow(which, at),
+      });
+      const title = data.titles[which];
+      const box = place.querySelector(".sentence");
+      box.prepend(element("h2", "", title));
+      place.tabIndex = -1;
+      side.say.removeAttribute("aria-live");
+      nameSide(place, title);
+      return side;
     });
-    root.classList.add("mg-comparison");
-    root.replaceChildren(head, sides);
-    this.onMove = options.onMove;
-    if (options.position) this.players[0].go(options.position);
+    trace.events.forEach((event) => {
+      event.say = [...new Set(event.of.map((/** @type {Event} */ one) => one.say))].join(" ");
+    });
+    this.asks = new Asks(this);
+    this.found = new Found(this);
+    this.help = helpSheet(() => this.toggleHelp());
+    root.replaceChildren(lead, sentence, this.found.box, both, this.buildBar(), this.help);
+    const tall = Math.max(...this.sides.map((side) => side.graph.height()));
+    root.style.setProperty("--tall", `${tall}px`);
+    for (const side of this.sides) side.root.style.removeProperty("--tall");
+    new ResizeObserver(() => this.arrange()).observe(root);
+    this.arrange();
+    root.addEventListener("keydown", (/** @type {Key} */ event) => this.onKey(event));
+  }
+
+  // Beside each other where both can be read as a whole, else above each other.
+  arrange() {
+    const room = this.root.clientWidth / 2 - 40;
+    const wide = Math.max(0, ...this.sides.map(({ graph }) => graph.picture?.size[0] || 0));
+    this.root.classList.toggle("abreast", wide * READABLE <= room);
+  }
+
+  // The side that has the focus, else the first: what is asked of one picture goes there.
+  get active() {
+    return this.sides.find(({ root }) => root.contains(document.activeElement)) || this.sides[0];
+  }
+
+  get graph() {
+    const both = this.sides.map((side) => side.graph);
+    return {
+      svg: both.find(({ svg }) => svg)?.svg,
+      zoom: (/** @type {number} */ by) => both.forEach((one) => one.svg && one.zoom(by)),
+      fit: () => both.forEach((one) => one.svg && one.fit()),
+    };
+  }
+
+  // Both, one above the other.
+  pictureNow() {
+    const drawn = this.sides.filter(({ graph }) => graph.svg);
+    const all = drawn.map((side) => pictureOf(side.graph, `${this.titleOf(side)}: ${side.say.textContent}`));
+    const width = Math.max(...all.map((one) => one.width));
+    let height = 0;
+    const texts = all.map((one) => {
+      const text = one.text.replace("<svg ", `<svg y="${height}" `);
+      height += one.height;
+      return text;
+    });
+    const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
+    return { text: `<svg xmlns="http://www.w3.org/2000/svg" ${size}>${texts.join("")}</svg>`, width, height };
+  }
+
+  /** @param {Player} side */
+  titleOf(side) {
+    return this.data.titles[this.sides.indexOf(side)];
+  }
+
+  get tip() {
+    return this.active.tip;
+  }
+
+  get numbers() {
+    return this.active.numbers;
+  }
+
+  /** @param {Key} event */
+  onKey(event) {
+    const ofSide = ["Escape", "="].includes(event.key) && this.help.hidden && this.found.box.hidden;
+    const plain = !event.ctrlKey && !event.metaKey && !event.altKey && event.target.type !== "search";
+    if (event.key === "d" && plain) this.goOn();
+    else onKey(ofSide ? this.active : this, event);
+  }
+
+  /** @param {number} position */
+  go(position) {
+    const to = Math.max(0, Math.min(this.story.length, Math.round(position)));
+    if (to === this.position) return;
+    const stop = lastAtMost(this.stops, to);
+    const since = to === this.stops[stop] ? this.stops[stop - 1] ?? -1 : this.stops[stop];
+    this.position = to;
+    this.presenter.release();
+    this.moved = true;
+    this.sides.forEach((side, which) => {
+      const at = this.data.steps[to][which];
+      side.root.classList.toggle("waits", to > 0 && this.data.steps[Math.max(0, since)][which] === at);
+      side.go(at);
+    });
+    this.moved = false;
+    this.mark(since, to);
+    this.showWords({ state: REST, event: null }, stop);
+    const alike = to > 0 && this.sides[0].say.textContent === this.sides[1].say.textContent;
+    if (alike) setText(this.sides[1].say, message("compare.alike"));
+    this.found.here();
+    this.options.onMove?.(to);
   }
 
   /**
-   * The other side goes to the last step that belongs to one at or before this one.
+   * A side was moved by what is clicked in it: the other goes along.
    * @param {number} side @param {number} at
    */
   follow(side, at) {
-    if (!this.players || this.following) return;
-    const pair = this.data.pairs.findLast((one) => one[side] <= at);
-    this.together(() => this.players[1 - side].go(pair ? pair[1 - side] : 0));
-    this.onMove?.(this.players[0].position);
-  }
-
-  /** @param {number} side @param {number} level */
-  sameLevel(side, level) {
-    if (this.following) return;
-    this.together(() => this.players[1 - side].setLevel(level));
-  }
-
-  goToDifference() {
-    this.together(() => {
-      this.players.forEach((player, side) => {
-        player.go(this.data.difference[side] || player.story.length);
-      });
-    });
+    if (this.moved !== false) return;
+    this.position = -1;
+    this.go(this.data.steps.findIndex((one) => one[side] >= at));
   }
 
   /**
-   * What the one does to the other does not come back.
-   * @param {() => void} move
+   * Gives both pictures what differs at a position, and what has come to since another.
+   * @param {number} since @param {number} to
    */
-  together(move) {
-    this.following = true;
-    move();
-    this.following = false;
+  mark(since, to) {
+    /** @type {Map<number, number>} */
+    const kinds = new Map();
+    const news = new Set();
+    this.news = "";
+    for (const { at, set, say } of this.changes) {
+      if (at > to) break;
+      for (const [thing, kind] of set) {
+        if (kind) kinds.set(thing, kind);
+        else kinds.delete(thing);
+        if (kind && at > since) news.add(thing);
+      }
+      if (at > since) this.news ||= say || "";
+    }
+    this.differing = kinds.size;
+    this.sides.forEach((side, which) => {
+      /** @type {Map<string, Mark>} */
+      const marks = new Map();
+      for (const [thing, kind] of kinds) {
+        const [of, owner] = this.data.things[thing][which] || [];
+        if (of) marks.set(of, { kind, owner, isNew: news.has(thing) });
+      }
+      side.graph.drew = () => markIn(side.graph, marks);
+      side.graph.drew();
+    });
+  }
+
+  // What has come to differ; else whether anything does.
+  sayStep() {
+    const before = !this.position || this.changes.every(({ at, say }) => at > this.position || !say);
+    const count = this.differing;
+    const none = !this.next || this.next.hidden;
+    const other = none ? this.data.say : message(before ? "compare.so-far" : count ? "compare.no-more" : "compare.again", { count });
+    setText(this.say, this.news || other);
+    this.root.classList.toggle("news", Boolean(this.news));
+  }
+
+  // The stops at which something comes to differ.
+  places() {
+    const found = this.changes.filter(({ say }) => say).map(({ at }) => (at ? this.stopAt(at) : 0));
+    return [...new Set(found)];
+  }
+
+  goToDifference() {
+    const [first] = this.places();
+    if (first !== undefined) this.goToStop(first);
+  }
+
+  goOn() {
+    const places = this.places();
+    const next = places.find((one) => one > this.stopNow()) ?? places[0];
+    if (next !== undefined) this.goToStop(next);
+  }
+
+  // At the slider: where forward ends, and where something comes to differ.
+  lay() {
+    this.layRegions();
+    const last = this.stops.length - 1;
+    const marks = this.places().map((stop) => {
+      const mark = element("i");
+      mark.style.setProperty("--at", String(stop / (last || 1)));
+      return mark;
+    });
+    this.regions.append(...marks);
+  }
+
+  /** @param {number} level */
+  setLevel(level) {
+    this.moved = true;
+    for (const side of this.sides) side.setLevel(level);
+    super.setLevel(level);
+  }
+
+  showEngine() {
+    for (const side of this.sides) side.showEngine();
+  }
+
+  inspect() {
+    const open = this.sides.some(({ root }) => root.classList.contains("inspecting"));
+    for (const side of this.sides) side.inspect(!open);
+  }
+
+  isAtRest() {
+    const closed = this.help.hidden && this.found.box.hidden && !this.presenter.on;
+    return closed && !this.playing && this.sides.every((side) => side.isAtRest());
   }
 }
 
 /**
- * Landmarks of the two players have different names.
+ * Both as one recording, in which a step is one of both, or of one while the other waits.
+ * @param {Compared} data @returns {any}
+ */
+function joined(data) {
+  const [first, second] = data.traces;
+  let [at, over] = [0, 0];
+  data.steps = [[0, 0]];
+  const events = [...data.moves].map((move) => {
+    const of = [];
+    if (move !== "2") of.push(first.events[at++]);
+    if (move !== "1") of.push(second.events[over++]);
+    data.steps.push([at, over]);
+    const lvl = Math.min(...of.map((one) => one.lvl));
+    return { k: of[0].k, lvl, d: 0, say: "", of };
+  });
+  const graph = { nodes: [], edges: [], modules: [] };
+  return { meta: data.meta, sources: [], values: {}, ctxs: [], graph, events, data };
+}
+
+/** @typedef {{ kind: number, owner: string, isNew: boolean }} Mark */
+
+/**
+ * Lets a picture show what differs, by its address. What is folded into a module is marked
+ * at that.
+ * @param {import("./picture.js").PicturePane} picture @param {Map<string, Mark>} marks
+ */
+function markIn(picture, marks) {
+  if (!picture.svg) return;
+  const unseen = new Map(marks);
+  for (const one of picture.svg.querySelectorAll("[data-place]")) {
+    // Of data the key of its tensor, of a leaf that is drawn several times its node.
+    const place = one.dataset.place.replace(/ \S*\.data/, " ").replace(/__\S+/, "");
+    const mark = marks.get(place);
+    unseen.delete(place);
+    setKinds(one, { differs: mark, only: mark?.kind > 1, fresh: mark?.isNew });
+  }
+  for (const [, { owner }] of unseen) picture.elementOf(owner)?.querySelector(".op")?.classList.add("differs");
+}
+
+/**
+ * Landmarks of the two sides have different names.
  * @param {Element} place @param {string} side
  */
 function nameSide(place, side) {

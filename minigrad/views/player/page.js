@@ -46,15 +46,14 @@ async function stand(Shown, root, main, options) {
   show(main, true);
   const player = (place.player = new Shown(place, trace, options));
   performance.mark("mounted");
-  const keyed = player.players?.[0] ?? player;
   // On a page of its own keys work at once, whatever has the focus. (In a notebook a
   // listener would keep a player that is out of sight.)
   if (parent === window) {
     document.body.addEventListener("keydown", (event) => {
-      if (event.target === document.body) onKey(keyed, event);
+      if (event.target === document.body) onKey(player, event);
     });
   }
-  if (trace.meta.play && !keyed.position && !keyed.still.matches) keyed.play();
+  if (trace.meta.play && !player.position && !player.still.matches) player.play();
   await farFromView(place);
   Object.assign(options, place.player.place());
   place.replaceWith(root);
@@ -103,7 +102,7 @@ function isFar() {
 
 /** @param {HTMLElement} place */
 function isUsed({ player }) {
-  if (!player.isAtRest?.()) return true; // a comparison stays
+  if (!player.isAtRest()) return true;
   try {
     return parent.document.activeElement === window.frameElement;
   } catch {

@@ -429,6 +429,7 @@ export class PicturePane {
       if (thing.made.over) this.layers.tags.append(thing.made.over);
       this.showThing(thing);
     }
+    this.drew?.();
   }
 
   /**

@@ -14,7 +14,7 @@ import { Numbers } from "./numbers.js";
 import { PicturePane } from "./picture.js";
 import { Presenter } from "./presenter.js";
 import { Story, lastAtMost } from "./story.js";
-import { savingMenu } from "./saving.js";
+import { pictureOf, savingMenu } from "./saving.js";
 import { StepIndex } from "./steps.js";
 import { Timeline } from "./timeline.js";
 import { Tip } from "./tips.js";
@@ -61,9 +61,8 @@ export class Player {
     this.say.setAttribute("aria-live", "polite");
     this.begin = element("span", "begin", message("player.begin"));
     const sentence = element("div", "sentence");
-    this.differs = element("span", "here", message("compare.here"));
     this.phase = element("span", "phase");
-    sentence.append(this.say, this.phase, this.begin, this.differs);
+    sentence.append(this.say, this.phase, this.begin);
     this.found = new Found(this);
     /** @type {Choose} */
     const choose = (what, name) => this.found.stepsOf(what, name);
@@ -142,10 +141,8 @@ export class Player {
     this.regions.setAttribute("aria-hidden", "true");
     const scrub = element("div", "scrub");
     const track = element("div", "track");
-    this.difference = element("i", "difference-mark");
-    track.append(this.regions, this.slider, this.found.marks, this.difference);
-    this.markDifference();
-    this.layRegions();
+    track.append(this.regions, this.slider, this.found.marks);
+    this.lay();
     scrub.append(track, this.count);
     const ways = element("div", "ways");
     ways.append(back, step, this.playButton);
@@ -197,6 +194,12 @@ export class Player {
     return menu;
   }
 
+  // What stands along the stops of a level.
+  lay() {
+    this.timeline.lay();
+    this.layRegions();
+  }
+
   // Where forward ends and backward begins, under the slider.
   layRegions() {
     const last = this.stops.length - 1;
@@ -237,6 +240,10 @@ export class Player {
     if (!this.view) return;
     this.ctx.show(this.view);
     this.ctx.measure();
+  }
+
+  pictureNow() {
+    return pictureOf(this.graph, this.say.textContent);
   }
 
   toggleFull() {
@@ -285,7 +292,6 @@ export class Player {
     this.sayStep();
     setText(this.phase, this.level ? phaseOf(state) : "");
     this.begin.hidden = Boolean(event);
-    this.differs.hidden = !event || this.position !== this.options.difference;
     this.root.classList.toggle("failed", Boolean(state.error));
     const last = this.stops.length - 1;
     this.slider.max = String(last);
@@ -313,15 +319,6 @@ export class Player {
   stopAt(position) {
     const place = lastAtMost(this.stops, position - 1) + 1;
     return Math.min(place, this.stops.length - 1);
-  }
-
-  // In a comparison: where the two stories first differ.
-  markDifference() {
-    const place = this.options.difference;
-    this.difference.hidden = !place;
-    const last = this.stops.length - 1;
-    const share = place ? this.stopAt(place) / (last || 1) : 0;
-    this.difference.style.setProperty("--at", String(share));
   }
 
   sayStep() {
@@ -364,9 +361,7 @@ export class Player {
     const nearest = this.stops[lastAtMost(this.stops, this.position)];
     this.options.onLevel?.(this.level);
     this.position = -1;
-    this.timeline.lay();
-    this.markDifference();
-    this.layRegions();
+    this.lay();
     this.go(nearest);
     this.found.again();
   }

@@ -118,7 +118,7 @@ export function savingMenu(player) {
   const list = element("div", "saving-list");
   /** @param {string} ending */
   const file = (ending) => `step-${player.stopNow()}.${ending}`;
-  const picture = () => pictureOf(player.graph, player.say.textContent);
+  const picture = () => player.pictureNow();
   /** @type {Record<string, () => void | Promise<void>>} */
   const ways = {
     svg: () => download(file("svg"), new Blob([picture().text], { type: "image/svg+xml" })),

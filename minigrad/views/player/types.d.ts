@@ -248,7 +248,6 @@ export type PlayerOptions = {
   speed?: number;
   answers?: Record<string, number>; // position of a question -> number of the choice
   side?: boolean; // one of two in a comparison
-  difference?: number; // the first position where they differ
   channel?: import("./channel.js").Channel; // where Python listens
   compare?: (comparison: Compared, from: HTMLInputElement) => void;
   onMove?: (position: number) => void;
@@ -262,9 +261,15 @@ export type Told = { title?: string; words?: string[]; ref?: Ref | null };
 /** Two recordings side by side, as minigrad.views.comparing describes them. */
 export type Compared = {
   say: string;
+  lead: string; // what was asked, above it all
+  meta: Record<string, any>;
+  titles: string[];
   traces: Trace[];
-  pairs: number[][]; // the positions that belong together
-  difference: number[] | null; // 0 past the end of the one
+  moves: string; // a letter for each step: both, or one of them alone
+  steps: number[][]; // the positions of both after each step; the page counts them
+  things: ([string, string] | null)[][]; // of each side: its address, and whose it is
+  // What a step sets: a thing differs (1), is only in one (2, 3), or is the same again (0).
+  changes: { at: number; set: number[][]; say?: string }[];
 };
 
 // Every element of the player's page is one of HTML or SVG, and has these.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 import minigrad as mg
@@ -9,7 +12,12 @@ from minigrad import errors
 from minigrad.autograd import Function
 from minigrad.course import check, examine, step_through
 from minigrad.course.check.verdict import CheckFailed
+from minigrad.course.exercises import catalogue as exercises
 from minigrad.course.notebook import replay
+from minigrad.views import Recording
+from tests.answers import rows
+
+GYM = [name for name in exercises.gym_names() if exercises.load(name).kind == "W"]
 
 
 class Cube(Function):
@@ -33,29 +41,65 @@ class Breaks(Cube):
         raise ValueError("no idea")
 
 
-def test_case_of_a_verdict_is_made_again_with_the_right_values_beside() -> None:
+def test_case_of_a_verdict_is_made_again_beside_the_right_rule() -> None:
     verdict = examine("gym.Power", Cube, seed=5)
     (seen, *_) = verdict.evidence
     again = replay.replay_of(verdict, Cube)
-    rows = {row.name: row for row in again.rows}
-    assert not rows["result"].differs
-    assert rows["gradient for x"].differs
     assert seen.case in again.title
-    assert f"{seen.got:.3f}"[:4] in rows["gradient for x"].yours
-    assert f"{seen.expected:.3f}"[:4] in rows["gradient for x"].right
-    assert len(again.recording) > 10
+    assert again.inputs["n"] == "3"
+    (found,) = again.differences
+    assert found.what == "The gradient from Cube to x"
+    assert f"{seen.got:.3f}"[:4] in str(found.first)
+    assert f"{seen.expected:.3f}"[:4] in str(found.second)
     page = again._repr_mimebundle_()["text/html"]
-    assert "≠" in page
-    assert "gradient for x" in page
+    assert "<code>grad_output</code>" in page
+    assert again.title in page
+    assert again.sentence in repr(again)
+
+
+def test_program_of_a_case_is_shown_as_one_would_write_it() -> None:
+    again = replay.replay_of(examine("gym.Power", Cube), Cube)
+    sources = [
+        ["".join([text for _, text in line]) for line in source["tokens"]]
+        for source in again._data()["traces"][0]["sources"]
+    ]
+    assert sources[0] == [
+        "def case(x, n, grad_output):",
+        "    result = Cube.apply(x, n)",
+        "    autograd.backward(result, grad_output)",
+        "    return result",
+    ]
+
+
+def test_right_rule_does_not_show_how_it_goes() -> None:
+    again = replay.replay_of(examine("gym.Power", Cube), Cube)
+    right = again._data()["traces"][1]
+    assert "references" not in str(right["sources"])
+    (kept,) = [
+        c
+        for part in right["graph"]["pictures"][-1]["parts"]
+        for c in part.get("cells", ())
+    ]
+    assert kept[:2] == ["attr.rule", "rule 'not shown'"]
+    assert "entry" not in {thing[0] for thing in again._things}
 
 
 def test_case_that_raises_is_recorded_up_to_there() -> None:
     verdict = examine("gym.Power", Breaks)
     assert verdict.state == "crashed"
     again = replay.replay_of(verdict, Breaks)
-    (gradient,) = [row for row in again.rows if row.name == "gradient for x"]
-    assert gradient.yours == "None"
-    assert "no idea" in str(again.recording.data)
+    assert again.differences[0].sentence == "Here yours stops: ValueError: no idea"
+
+
+@pytest.mark.parametrize("exercise", GYM)
+def test_right_answer_differs_nowhere_from_the_right_rule(exercise: str) -> None:
+    asked = exercises.load(exercise)
+    names: dict[str, Any] = {}
+    exec(f"{rows.HEAD}\n{rows.solution_of(exercise).source}", names)
+    answer = eval(rows.solution_of(exercise).hands, names)
+    for case in asked.cases(np.random.default_rng(3))[:2]:
+        again = replay.replay(asked, answer, case)
+        assert again.difference is None, again.sentence
 
 
 def test_step_through_takes_the_last_check_and_nothing_else() -> None:
@@ -90,9 +134,10 @@ def test_case_in_place_starts_from_a_leaf_that_stays_as_it_was() -> None:
 
     verdict = examine("gym.InplaceScale", Scale)
     assert verdict.state == "wrong"
-    rows = {row.name: row for row in replay.replay_of(verdict, Scale).rows}
-    assert not rows["result"].differs
-    assert rows["gradient for x"].differs
+    again = replay.replay_of(verdict, Scale)
+    assert [one.what for one in again.differences[:1]] == [
+        "The gradient from Scale to copy"
+    ]
     assert mg.is_grad_enabled()
 
 
@@ -108,12 +153,20 @@ class Rounds(Cube):
         return g * slope.to(g.dtype), None
 
 
-def test_values_that_differ_far_behind_the_point_are_shown_so() -> None:
+def test_values_that_differ_far_behind_the_point_are_said_to_be_near() -> None:
     verdict = examine("gym.Power", Rounds)
     assert verdict.mistakes[:1] == ("T01",)
-    rows = {row.name: row for row in replay.replay_of(verdict, Rounds).rows}
-    assert rows["gradient for x"].differs
-    assert rows["gradient for x"].yours != rows["gradient for x"].right
+    again = replay.replay_of(verdict, Rounds)
+    assert again.difference is None
+    assert again.sentence.startswith("Nothing differs in the six digits")
+
+
+def test_random_result_that_never_came_has_nothing_to_be_compared_with() -> None:
+    asked = exercises.load("gym.Dropout")
+    case = asked.cases(np.random.default_rng(3))[0]
+    alone = replay.replay(asked, Todo, case)
+    assert type(alone) is Recording
+    assert "TODO" in str(alone.data["meta"]["error"])
 
 
 class InAList(Cube):
@@ -125,6 +178,7 @@ class InAList(Cube):
 def test_result_that_is_no_tensor_is_no_exception_of_ours() -> None:
     verdict = examine("gym.Power", InAList)
     assert verdict.mistakes[:1] == ("A17",)
-    assert verdict.case is None or "AttributeError" not in str(
-        replay.replay_of(verdict, InAList).recording.data
-    )
+    assert verdict.case is not None
+    again = replay.replay_of(verdict, InAList)
+    assert again.differences[0].sentence == "InAList is only in the right one."
+    assert "AttributeError" not in str(again._data()["traces"][0])
