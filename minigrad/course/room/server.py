@@ -72,11 +72,12 @@ HEADERS = {
 
 
 SLIDES = HEADERS | {
-    # One file of the instructor's: script, style and players are written into it.
+    # One file of the instructor's, with script, style and players in it; the notes'
+    # window shows it in frames.
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
         "connect-src 'self'; img-src data: blob:; font-src data:; frame-src 'self'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
     )
 }
 

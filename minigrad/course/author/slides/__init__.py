@@ -166,7 +166,7 @@ def cells_of_slides(book: NotebookNode, notes: str, number: str) -> list[Noteboo
             found.append(part)
     for at, part in enumerate(found):
         part.metadata["number"] = at
-    return [*found, text_part(notes, "notes")]
+    return [*found, text_part(re.sub(r"^# .*\n", "", notes), "notes")]
 
 
 def text_part(source: str, kind: str, vote: str = "") -> NotebookNode:

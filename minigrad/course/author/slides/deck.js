@@ -226,7 +226,7 @@ function order(name) {
   return () => {
     const part = questionHere();
     if (!part) return;
-    if (name === "ask" || name === "again") since = Date.now();
+    since = name === "closed" ? 0 : Date.now();
     const more = name === "ask" ? { id: part.dataset.vote, choices: choicesOf(part).length } : {};
     if (socket?.readyState === 1) socket.send(JSON.stringify({ do: name, ...more }));
     show();
