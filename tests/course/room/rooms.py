@@ -164,11 +164,13 @@ def listening(target: str) -> Iterator[tuple[str, bytearray]]:
 
     thread = threading.Thread(target=serve)
     thread.start()
-    yield f"http://127.0.0.1:{tap.getsockname()[1]}", heard
-    tap.shutdown(socket.SHUT_RDWR)
-    tap.close()
-    for each in (thread, *threads):
-        each.join(10)
+    try:
+        yield f"http://127.0.0.1:{tap.getsockname()[1]}", heard
+    finally:
+        tap.shutdown(socket.SHUT_RDWR)
+        tap.close()
+        for each in (thread, *threads):
+            each.join(10)
 
 
 async def settled() -> None:
