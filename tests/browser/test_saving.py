@@ -145,3 +145,23 @@ def test_presenter_shows_the_whole_player_in_18_points(
     assert page.evaluate(CUT_OR_SMALL) == []
     page.keyboard.press("p")
     page.set_viewport_size({"width": 1400, "height": 950})
+
+
+def test_presenter_in_a_notebook_takes_the_whole_screen(page: Page) -> None:
+    low = '<body style="padding: 300px 200px">'
+    page.set_content(low + Recording(stories.fan_in())._repr_mimebundle_()["text/html"])
+    frame = page.frames[1]
+    frame.wait_for_function("() => document.getElementById('player').player")
+    covered = """() => {
+      const player = document.querySelector(".mg-player");
+      const { width, height } = player.getBoundingClientRect();
+      return width >= screen.width - 1 && height >= screen.height - 1;
+    }"""
+    assert not frame.evaluate(covered)
+    frame.locator(".say").click()
+    page.keyboard.press("p")
+    frame.wait_for_function(covered)
+    page.keyboard.press("PageDown")
+    assert frame.evaluate("document.getElementById('player').player.position") == 1
+    frame.evaluate("document.exitFullscreen()")  # as Esc does
+    frame.wait_for_function("() => !document.querySelector('.presenting')")

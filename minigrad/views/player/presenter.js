@@ -1,7 +1,7 @@
 // For a lecture: large type, the whole player on the screen, one key on and one back, a
 // pause before each outcome, a clock; no answer of one's own is shown.
 
-import { element } from "./dom.js";
+import { element, setText } from "./dom.js";
 import { message } from "./messages.js";
 
 /** @typedef {import("./player.js").Player} Player */
@@ -43,7 +43,7 @@ export class Presenter {
     const show = () => {
       const seconds = Math.floor((Date.now() - since) / 1000);
       const rest = String(seconds % 60).padStart(2, "0");
-      this.clock.textContent = `${Math.floor(seconds / 60)}:${rest}`;
+      setText(this.clock, `${Math.floor(seconds / 60)}:${rest}`);
     };
     if (this.on) this.timer = setInterval(show, 1000);
     show();

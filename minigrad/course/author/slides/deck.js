@@ -25,11 +25,9 @@ function made(tag, name, ...children) {
 // A card is turned by a key, as all that waits.
 function openCards() {
   for (const card of deck.querySelectorAll("details")) {
-    const [question, ...answer] = card.childNodes;
-    const asked = card.querySelector("summary") ?? question;
+    const asked = card.querySelector("summary");
     asked.remove();
-    const rest = answer.filter((node) => node !== asked);
-    card.replaceWith(made("p", "card", ...asked.childNodes), made("div", "fragment", ...rest));
+    card.replaceWith(made("p", "card", ...asked.childNodes), made("div", "fragment", ...card.childNodes));
   }
 }
 
