@@ -5,7 +5,6 @@ const WIDE = 1216;
 const LEAST = 490; // px that a player gets at least
 const SPARSE = 0.4; // of a slide: what fills less is put with its neighbour, or set larger
 const SIZES = [1.6, 1.45, 1.3, 1.15, 1, 0.93, 0.86, 0.8, 0.74];
-const LETTERS = "abcdefgh";
 const MINUTES = Number(document.body.dataset.minutes);
 
 const deck = document.querySelector(".slides");
@@ -265,6 +264,7 @@ for (const part of parts.filter((one) => is(one, "asks"))) {
   for (const choice of choicesOf(part)) choice.classList.add("choice");
 }
 await document.fonts.ready;
+// An image that can't be decoded has no size to wait for.
 await Promise.all([...document.images].map((image) => image.decode().catch(() => null)));
 const heights = measured();
 const sections = grouped(heights).map((group) => laidOut(group, heights));
