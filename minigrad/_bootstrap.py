@@ -222,7 +222,9 @@ def run(command: str, rest: list[str]) -> int:
         provide_browser(os.environ)
         environ = {**ONE_THREAD, **os.environ}
         return hand_over([python, "-m", "pytest", *PARALLEL, *rest], environ)
-    return hand_over([python, "-m", "minigrad", command, *rest], os.environ)
+    # Paths among the arguments are meant from where they were typed.
+    command_line = [python, "-m", "minigrad", command, *rest]
+    return hand_over(command_line, os.environ, Path.cwd())
 
 
 def run_installed(command: str, rest: list[str]) -> int:
@@ -660,9 +662,11 @@ def call(command: Sequence[str], failure: str, fix: str) -> None:
         raise BootstrapError(f"{failure}\n  fix: {fix}") from error
 
 
-def hand_over(command: list[str], environ: Mapping[str, str]) -> int:
-    """Become ``command``, started in the clone; Windows can only wait for it."""
-    os.chdir(ROOT)
+def hand_over(
+    command: list[str], environ: Mapping[str, str], folder: Path = ROOT
+) -> int:
+    """Become ``command``, started in ``folder``; Windows can only wait for it."""
+    os.chdir(folder)
     if os.name != "nt":
         os.execve(command[0], command, environ)
     return subprocess.run(command, env=environ, check=False).returncode

@@ -196,10 +196,14 @@ def test_lab_keeps_blas_to_one_thread_unless_told_otherwise(clone: Clone) -> Non
     assert "OPENBLAS_NUM_THREADS=3\n" in log.read_text()
 
 
-def test_command_runs_in_the_clone_wherever_it_is_typed(clone: Clone) -> None:
+def test_tests_run_in_the_clone_and_other_commands_where_they_are_typed(
+    clone: Clone,
+) -> None:
+    log = clone.prefix / "bin/python.environ"
     clone.run("test")
-    environ = (clone.prefix / "bin/python.environ").read_text().splitlines()
-    assert f"PWD={clone.root}" in environ
+    assert f"PWD={clone.root}" in log.read_text().splitlines()
+    clone.run("slides", "05", "--out", "five.html")
+    assert f"PWD={Path.cwd()}" in log.read_text().splitlines()
 
 
 def test_build_runs_in_the_environment(clone: Clone) -> None:

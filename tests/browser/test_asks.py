@@ -83,3 +83,33 @@ def test_right_answer_is_said_and_kept_through_a_reload(play: Open) -> None:
     page.wait_for_function(READY)
     assert position(page) == place + 1
     assert "✓ Right: 5" in page.locator(".ask").inner_text()
+
+
+def test_presenter_asks_a_room_and_hides_an_answer_given_before(play: Open) -> None:
+    data, place = asking()
+    page = play(data, place)
+    commit(page, "2")
+    box = page.locator("section.ask")
+    assert "You said: 2" in box.inner_text()
+    page.keyboard.press("p")
+    assert "Predict now" in box.inner_text()
+    assert "You said" not in box.inner_text()
+    assert box.locator("input, .right").count() == 0
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
+    assert position(page) > place
+    assert box.locator("li.right").inner_text() == "5"
+    page.keyboard.press("p")
+    assert "You said: 2" in box.inner_text()
+
+
+def test_presenter_needs_no_answer_to_go_on_and_leaves_none(play: Open) -> None:
+    data, place = asking()
+    page = play(data, place)
+    page.keyboard.press("p")
+    page.keyboard.press("End")
+    assert position(page) == len(data["events"])
+    assert page.locator(".clock").inner_text().startswith("0:")
+    page.keyboard.press("p")
+    assert position(page) == place
+    assert page.get_by_role("button", name="Commit").is_visible()

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from playwright.sync_api import Browser, Page
 
+from minigrad.course.author import slides
 from minigrad.course.room import state
 from minigrad.mistakes import TABLE
 from tests.browser.seen import unreadable
@@ -169,6 +171,62 @@ def test_learner_joins_by_the_code_votes_and_asks_for_help(
     mine.get_by_role("button", name="Raise a hand").wait_for()
     board.keyboard.press("c")
     mine.get_by_text("Closed. You said c.").wait_for()
+
+
+def deck(file: Path) -> Path:
+    """Slides with a question, as of a lesson, and with a vote of the notes."""
+    asks = (
+        "course.predict('05.join', 'What arrives?', ['2, then 3', '5'], then=lambda: 5)"
+    )
+    cells = [
+        new_markdown_cell("# Title", metadata={"tags": ["slide"]}),
+        new_code_cell(asks, metadata={"tags": ["slide", "predict"]}),
+        new_markdown_cell("## What to remember", metadata={"tags": ["slide"]}),
+    ]
+    parts = [part for cell in cells for part in slides.question_and_outcome(cell)]
+    notes = "45 in a workshop. **Vote 1.** Is it (a) 1, (b) 2, (c) 3. Expected: b."
+    file.write_text(slides.page_of(new_notebook(cells=parts), notes, "05"))
+    return file
+
+
+def test_slides_open_the_vote_of_their_question(
+    tmp_path: Path, browser: Browser
+) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 720})
+    context.set_default_timeout(20_000)
+    said: list[str] = []
+    file = deck(tmp_path / "05_how.slides.html")
+    with open_room(tmp_path / "room.jsonl", slides={"05": file}) as room:
+        for member in "abc":
+            room.note(joined(member))
+        room.note(told_by("a", 0, "05.join", "b"))
+        wall = context.new_page()
+        wall.on("console", lambda message: said.append(message.text))
+        wall.on("pageerror", lambda error: said.append(error.message))
+        wall.goto(f"{room.url}/slides/05#{room.desk.secrets['slides']}")
+        wall.wait_for_function("() => window.Reveal?.isReady?.()")
+        assert wall.url == f"{room.url}/slides/05"
+        wall.keyboard.press("v")
+        wall.get_by_text("Vote now: 1 of 3 have answered").wait_for()
+        room.note(told_by("b", 0, "05.join", "a"), told_by("c", 0, "05.join", "b"))
+        wall.get_by_text("Vote now: 3 of 3 have answered").wait_for()
+        assert wall.locator(".counted").count() == 0
+        wall.keyboard.press("c")
+        wall.locator(".choice.counted").first.wait_for()
+        counts = "all => all.map((one) => one.dataset.said)"
+        assert wall.locator(".choice").evaluate_all(counts)[:2] == ["1", "2"]
+        wall.keyboard.press("a")
+        wall.get_by_text("Vote again: 0 of 3 have answered").wait_for()
+        wall.keyboard.press("ArrowRight")
+        wall.keyboard.press("v")
+        wall.get_by_text("Vote now: 0 of 3 have answered").wait_for()
+        assert room.desk.room.on_wall == "05.v1"
+        assert room.desk.room.polls["05.v1"].choices == 3
+        assert wall.get_by_text("It's b.").is_hidden()
+        wall.keyboard.press(" ")
+        wall.get_by_text("It's b.").wait_for()
+        assert said == []
+    context.close()
 
 
 def test_hostile_names_are_text(room: Running, look: Open) -> None:

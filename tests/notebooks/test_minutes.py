@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from minigrad.course.author import build
+from minigrad.course.author import build, slides
 from minigrad.course.exercises import catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,3 +55,29 @@ def test_minutes_of_the_notes_are_what_the_lesson_and_its_exercises_take(
     ]
     assert (exercises, extra, alone) == (stated, extras, lesson + exercises)
     assert lesson == pytest.approx(minutes_to_read(path), abs=2.5)
+
+
+PLAN = re.compile(r"^\| (?:(\d):(\d\d) \| )?(\d+) \| ([\d, ]*)\|", re.MULTILINE)
+
+
+def test_plans_of_the_guide_add_up_and_give_lessons_their_minutes() -> None:
+    guide = (ROOT / "solutions/TEACHING.md").read_text("utf8")
+    half, first, second = re.split(r"\nDay \d, \d+ minutes:\n", guide)
+    said = [int(n) for n in re.findall(r"(?:a day: |Day \d, )(\d+) minutes", guide)]
+    plans = [PLAN.findall(part) for part in (half, first, second)]
+    assert [sum(int(row[2]) for row in plan) for plan in plans] == said
+    at = 0
+    for hour, minute, minutes, _ in plans[0]:
+        assert 60 * int(hour) + int(minute) == at
+        at += int(minutes)
+    for _, _, minutes, lessons in plans[1] + plans[2]:
+        names = lessons.replace(",", " ").split()
+        if names and names != ["13"]:  # of 13 only the clinic
+            assert int(minutes) == sum(workshop_minutes(name) for name in names)
+
+
+def workshop_minutes(lesson: str) -> int:
+    (notes,) = (ROOT / "notebooks/src").glob(f"{lesson}_*.instructor.md")
+    found = slides.WORKSHOP.search(notes.read_text("utf8"))
+    assert found
+    return int(found[1])

@@ -22,7 +22,7 @@ import ssl
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -48,6 +48,10 @@ MOST_LEARNERS = 300
 MOST_EVENTS = 500
 BODY = 100_000
 """Bytes of the largest request that is read."""
+ROLES = {"board": "instructor", "projector": "projector", "slides": "slides"}
+"""Pages that aren't a learner's, and whose secret opens them."""
+VOTING = ("ask", state.CLOSED, state.AGAIN, state.OFF)
+"""What slides may command."""
 WRONG_CODES = 20
 """How many wrong codes a minute one address has; all together, three times as many."""
 MINUTE = 60.0
@@ -64,6 +68,17 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
+}
+
+
+SLIDES = HEADERS | {
+    # One file of the instructor's, with script, style and players in it; the notes'
+    # window shows it in frames.
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+        "connect-src 'self'; img-src data: blob:; font-src data:; frame-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    )
 }
 
 
@@ -159,7 +174,8 @@ class Desk:
         """Draw the pages anew."""
         self.is_told = False
         now = self.clock()
-        seen = {"board": self.room.board(now), "projector": self.room.counts(now)}
+        counts = self.room.counts(now)
+        seen = {"board": self.room.board(now), "projector": counts, "slides": counts}
         for page in list(self.pages):
             page.show(seen)
 
@@ -198,6 +214,7 @@ def new_secrets(now: float) -> dict[str, Any]:
         "code": f"{secrets.randbelow(900_000) + 100_000}",
         "instructor": secrets.token_urlsafe(18),
         "projector": secrets.token_urlsafe(18),
+        "slides": secrets.token_urlsafe(18),
     }
 
 
@@ -302,6 +319,19 @@ class Page(Handler):
         self.finish((PAGES / name).read_bytes())
 
 
+class Slides(Handler):
+    """The slides of a lesson, which open votes if their address has the secret."""
+
+    def get(self, number: str) -> None:
+        path: Path | None = self.settings["slides"].get(number)
+        if path is None:
+            raise HTTPError(404)
+        for name, value in SLIDES.items():
+            self.set_header(name, value)
+        self.set_header("Content-Type", "text/html; charset=utf-8")
+        self.finish(path.read_bytes())
+
+
 class Join(Handler):
     """A code, and a token for it."""
 
@@ -394,15 +424,17 @@ class Live(Guarded, WebSocketHandler):
             self.close(1008)
         elif not self.role:
             self.enter(str(said.get("secret", "")))
-        elif self.role == "board":
+        elif self.role == "board" or (
+            self.role == "slides" and said.get("do") in VOTING
+        ):
             self.command(said)
-        elif self.role != "projector":
+        elif self.role not in ("projector", "slides"):
             self.say(said)
 
     def enter(self, secret: str) -> None:
         """Find out who this is; a stranger is sent away."""
         desk = self.desk
-        for role, name in (("board", "instructor"), ("projector", "projector")):
+        for role, name in ROLES.items():
             if hmac.compare_digest(secret.encode(), desk.secrets[name].encode()):
                 self.role = role
         self.role = self.role or desk.member(secret)
@@ -414,7 +446,7 @@ class Live(Guarded, WebSocketHandler):
         hello = {"hello": desk.hello()} if self.role in ("board", "projector") else {}
         if self.role == "projector":
             hello["hello"].pop("projector")
-        self.send(hello | {"role": self.role if hello else "learner"})
+        self.send(hello | {"role": self.role if self.role in ROLES else "learner"})
         desk.tell_soon()
 
     def say(self, said: dict[str, Any]) -> None:
@@ -472,11 +504,14 @@ class Live(Guarded, WebSocketHandler):
         self.desk.pages.discard(self)
 
 
-def application(desk: Desk, hosts: Sequence[str]) -> Application:
-    """The server's addresses."""
+def application(
+    desk: Desk, hosts: Sequence[str], slides: Mapping[str, Path] | None = None
+) -> Application:
+    """The server's addresses; ``slides`` are files by the number of their lesson."""
     return Application(
         [
             (r"/((?:board|projector)?|room\.(?:js|css))", Page),
+            (r"/slides/([\w.-]+)", Slides),
             (r"/join", Join),
             (r"/events", Events),
             (r"/leave", Leave),
@@ -484,6 +519,7 @@ def application(desk: Desk, hosts: Sequence[str]) -> Application:
         ],
         desk=desk,
         hosts=frozenset(hosts),
+        slides=slides or {},
         log_function=lambda handler: None,
         websocket_max_message_size=10_000,
         websocket_ping_interval=20,
@@ -540,6 +576,14 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument(
         "--summary", type=Path, help="where the counts go, without names, at the end"
     )
+    found.add_argument(
+        "--slides",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="serve slides, whose questions then open votes; see minigrad slides",
+    )
     return found
 
 
@@ -556,18 +600,25 @@ async def serve(chosen: argparse.Namespace) -> None:
     listening = bind(chosen.port, "" if chosen.lan else LOOPBACK[0])
     desk = Desk(folder / f"open_room_{chosen.port}.jsonl")
     desk.summary, desk.where = chosen.summary, f"{scheme}://{own}:{chosen.port}"
-    app = application(desk, (*LOOPBACK, own.lower()))
+    slides = {path.stem.partition("_")[0]: path for path in chosen.slides}
+    for path in chosen.slides:
+        path.read_bytes()  # a file that isn't there is said now, and not in class
+    app = application(desk, (*LOOPBACK, own.lower()), slides)
     server = HTTPServer(app, ssl_options=protocol, max_body_size=BODY)
     server.add_socket(listening)
     # A name on a certificate is not 127.0.0.1; without one nothing leaves the laptop.
     near = desk.where if protocol else f"{scheme}://{LOOPBACK[0]}:{chosen.port}"
-    print(
-        f"The room {desk.secrets['code']} is open at {desk.where}\n"
-        f"Your board, with names: {near}/board#{desk.secrets['instructor']}\n"
-        f"For the wall:           {near}/projector#{desk.secrets['projector']}\n"
+    lines = [
+        f"The room {desk.secrets['code']} is open at {desk.where}",
+        f"Your board, with names: {near}/board#{desk.secrets['instructor']}",
+        f"For the wall:           {near}/projector#{desk.secrets['projector']}",
+        *[
+            f"Slides, with votes:     {near}/slides/{name}#{desk.secrets['slides']}"
+            for name in slides
+        ],
         "Ctrl-C closes the room and deletes what it kept.",
-        flush=True,
-    )
+    ]
+    print("\n".join(lines), flush=True)
     loop = asyncio.get_running_loop()
     if os.name != "nt":
         loop.add_signal_handler(signal.SIGINT, desk.close)

@@ -34,19 +34,36 @@ export class Asks {
    * @param {number} position
    */
   limit(position) {
+    if (this.player.presenter.on) return position;
     const open = this.places.find((place) => this.answers[place] === undefined);
     return open === undefined ? position : Math.min(open, position);
   }
 
   /** @param {number} position */
   waitsAt(position) {
-    return this.places.includes(position) && this.answers[position] === undefined;
+    const { on } = this.player.presenter;
+    return !on && this.isAt(position) && this.answers[position] === undefined;
+  }
+
+  /** @param {number} position */
+  isAt(position) {
+    return this.places.includes(position);
+  }
+
+  // A presenter asks a room: without a form, and without an answer given before.
+  again() {
+    this.shown = null;
+    const { player } = this;
+    player.go(player.position);
+    this.show(player);
   }
 
   /** @param {{ position: number }} view */
   show({ position }) {
     const place = this.places.findLast((one) => one <= position);
-    this.player.root.classList.toggle("asking", this.waitsAt(position));
+    const { on } = this.player.presenter;
+    const asking = on ? this.isAt(position) : this.waitsAt(position);
+    this.player.root.classList.toggle("asking", asking);
     const since = place ? this.player.stopAt(position) - this.player.stopAt(place) : 0;
     this.box.hidden = !place || since > SHOWN_FOR;
     if (this.box.hidden) return;
@@ -55,8 +72,20 @@ export class Asks {
     if (now === this.shown) return;
     this.shown = now;
     const event = this.player.trace.events[place - 1];
-    if (answered) this.box.replaceChildren(...this.outcome(event, place, position > place));
+    if (on) this.box.replaceChildren(...this.onWall(event, position > place));
+    else if (answered) this.box.replaceChildren(...this.outcome(event, place, position > place));
     else this.box.replaceChildren(this.form(event, place));
+  }
+
+  /** @param {Event} event @param {boolean} known */
+  onWall(event, known) {
+    const choices = element("ul");
+    for (const words of event.choices) {
+      const choice = element("li", known && words === event.answer ? "right" : "", words);
+      choices.append(choice);
+    }
+    const said = message(known ? "ask.is" : "ask.now", { answer: event.answer });
+    return [element("p", "question", event.question), choices, element("p", known ? "right" : "note", said)];
   }
 
   /** @param {Event} event @param {number} place */

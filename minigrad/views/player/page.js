@@ -26,7 +26,8 @@ export async function start(Shown = Player) {
     answers: JSON.parse(recall(kept) || "{}"),
     onAnswer: (answers) => remember(kept, JSON.stringify(answers)),
   };
-  fitFrame(main);
+  options.presents = Shown === Player && outerBody()?.dataset.minigradPresents !== undefined;
+  fitFrame(main, !options.presents);
   while (true) {
     await stand(Shown, root, main, options);
     show(main, false);
@@ -46,6 +47,7 @@ async function stand(Shown, root, main, options) {
   show(main, true);
   const player = (place.player = new Shown(place, trace, options));
   performance.mark("mounted");
+  if (options.presents) place.player.presenter.toggle();
   // On a page of its own keys work at once, whatever has the focus. (In a notebook a
   // listener would keep a player that is out of sight.)
   if (parent === window) {
@@ -176,10 +178,11 @@ function outerBody() {
 }
 
 /**
- * In a notebook the frame is as high as the player, also while that does not stand.
- * @param {Element} box
+ * In a notebook the frame is as high as the player, also while that does not stand; on
+ * a slide the player is as high as the frame.
+ * @param {Element} box @param {boolean} asHigh
  */
-export function fitFrame(box) {
+export function fitFrame(box, asHigh = true) {
   goOnByKey();
   let frame = null;
   try {
@@ -189,6 +192,7 @@ export function fitFrame(box) {
   }
   if (!frame) return;
   document.documentElement.classList.add("framed");
+  if (!asHigh) return;
   const fit = () => {
     const { height: tall } = box.getBoundingClientRect();
     if (!tall) return;

@@ -39,6 +39,7 @@ const AROUND = 250; // points drawn beyond the edges of the window
 const BORDER = 12;
 const MOST_SCALE = 1.5;
 const LEAST_SCALE = 11 / 13; // the smallest text has 13 points, and is never below 11
+const LEAST_ON_WALL = 0.68;
 const MOST_HIGH = 560;
 const LAYERS = ["flows", "wires", "parts", "tags", "overlay"];
 let count = 0;
@@ -309,7 +310,9 @@ export class PicturePane {
     Object.assign(this, { width, height });
     const [wide, tall] = this.picture.size;
     const whole = Math.min(width / (wide + 2 * BORDER), height / (tall + 2 * BORDER), MOST_SCALE);
-    const scale = Math.max(whole, LEAST_SCALE);
+    // On a wall all is larger, and seen from afar: whole comes first.
+    const least = this.body.closest(".presenting") ? LEAST_ON_WALL : LEAST_SCALE;
+    const scale = Math.max(whole, least);
     const [w, h] = [width / scale, height / scale];
     this.fitted = true;
     this.isWhole = scale === whole;

@@ -145,7 +145,7 @@ export class Player {
     this.lay();
     scrub.append(track, this.count);
     const ways = element("div", "ways");
-    ways.append(back, step, this.playButton);
+    ways.append(back, step, this.playButton, this.presenter.clock);
     const settings = element("div", "settings");
     settings.append(this.levels, this.buildMenu());
     bar.append(ways, scrub, settings);

@@ -1,5 +1,7 @@
-// For a lecture: large type, one key on and one back, a pause before each outcome.
+// For a lecture: large type, the whole player on the screen, one key on and one back, a
+// pause before each outcome, a clock; no answer of one's own is shown.
 
+import { element, setText } from "./dom.js";
 import { message } from "./messages.js";
 
 /** @typedef {import("./player.js").Player} Player */
@@ -12,12 +14,39 @@ export class Presenter {
     this.player = player;
     this.on = false;
     this.pausing = false;
+    this.clock = element("span", "clock");
+    this.clock.setAttribute("role", "timer");
+    // Esc leaves the full screen, which takes no other key: it ends all of it.
+    player.root.addEventListener("fullscreenchange", () => {
+      if (this.on && !document.fullscreenElement) this.toggle();
+    });
   }
 
+  // In a notebook's frame it takes the whole screen; where that is refused, the frame. On
+  // a slide it has what the slide gives it.
   toggle() {
+    const { player } = this;
     this.on = !this.on;
-    this.player.root.classList.toggle("presenting", this.on);
+    player.root.classList.toggle("presenting", this.on);
     this.release();
+    player.asks.again();
+    if (player.options.presents) return;
+    this.tick(Date.now());
+    if (parent === window) return;
+    if (this.on) player.root.requestFullscreen?.().catch(() => {});
+    else if (document.fullscreenElement) document.exitFullscreen();
+  }
+
+  /** @param {number} since */
+  tick(since) {
+    clearInterval(this.timer);
+    const show = () => {
+      const seconds = Math.floor((Date.now() - since) / 1000);
+      const rest = String(seconds % 60).padStart(2, "0");
+      setText(this.clock, `${Math.floor(seconds / 60)}:${rest}`);
+    };
+    if (this.on) this.timer = setInterval(show, 1000);
+    show();
   }
 
   // On: first the question, then what happens.
@@ -25,7 +54,7 @@ export class Presenter {
     const { player } = this;
     const next = player.stops.find((stop) => stop > player.position);
     const outcome = next && OUTCOMES.has(player.story.events[next - 1].k);
-    if (outcome && !this.pausing && !player.asks.waitsAt(player.position)) {
+    if (outcome && !this.pausing && !player.asks.isAt(player.position)) {
       this.pausing = true;
       player.root.classList.add("pausing");
       player.say.textContent = message("presenter.what-next");

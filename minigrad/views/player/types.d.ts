@@ -247,6 +247,7 @@ export type PlayerOptions = {
   level?: number;
   speed?: number;
   answers?: Record<string, number>; // position of a question -> number of the choice
+  presents?: boolean; // on a slide, which a presenter shows
   side?: boolean; // one of two in a comparison
   channel?: import("./channel.js").Channel; // where Python listens
   compare?: (comparison: Compared, from: HTMLInputElement) => void;

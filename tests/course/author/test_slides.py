@@ -26,64 +26,76 @@ def run_cell(source: str, *tags: str, shows: str = "", html: str = "") -> Notebo
     return new_code_cell(source, outputs=outputs, metadata={"tags": list(tags)})
 
 
-def laid_out(*cells: NotebookNode) -> list[tuple[str, str]]:
-    """The part of each cell in the slides, with its source or what it shows."""
-    found = slides.cells_of_slides(new_notebook(cells=list(cells)), "notes")
+def laid_out(*cells: NotebookNode, notes: str = "notes") -> list[tuple[str, str]]:
+    """The kind of each part of the slides, with its source or what it shows."""
+    found = slides.cells_of_slides(new_notebook(cells=list(cells)), notes, "05")
     return [
         (
-            cell.metadata["slideshow"]["slide_type"],
+            cell.metadata["part"],
             cell.source or cell.outputs[0].data["text/plain"],
         )
         for cell in found
     ]
 
 
-def test_outcomes_and_explanations_wait_and_players_have_a_slide() -> None:
+def test_outcomes_and_explanations_wait_and_players_are_apart() -> None:
+    hidden = run_cell("g()", "predict", "slide")
+    hidden.metadata["transient"] = {"remove_source": True}
     assert laid_out(
         text_cell("Title", "slide"),
         text_cell("not on a slide"),
         text_cell("Question", "slide"),
         run_cell("f()", "predict", "slide", shows="outcome"),
+        hidden,
         text_cell("Because", "explain", "slide"),
         run_cell("mg.step(f)", "step", "slide", shows="player", html="<iframe>"),
         text_cell("Seen", "explain", "slide"),
         run_cell("plain", "slide", shows="at once"),
     ) == [
-        ("slide", "Title"),
+        ("head", "Title"),
+        ("head", "Question"),
+        ("code", "f()"),
+        ("waits", "outcome"),
+        ("waits", "Because"),
+        ("code", "mg.step(f)"),
+        ("player", "player"),
+        ("waits", "Seen"),
+        ("code", "plain"),
         ("notes", "notes"),
-        ("slide", "Question"),
-        ("-", "f()"),
-        ("fragment", "outcome"),
-        ("fragment", "Because"),
-        ("-", "mg.step(f)"),
-        ("slide", "player"),
-        ("subslide", "Seen"),
-        ("-", "plain"),
     ]
 
 
-def test_error_under_a_player_has_a_slide_of_its_own() -> None:
+def test_error_under_a_player_comes_after_it() -> None:
     failing = run_cell("%%step", "step", "slide", shows="player", html="<iframe>")
     failing.outputs.append(new_output("display_data", {"text/plain": "an error"}))
-    assert [each for each in laid_out(failing) if each[0] != "notes"] == [
-        ("-", "%%step"),
-        ("slide", "player"),
-        ("subslide", "an error"),
+    assert laid_out(failing) == [
+        ("code", "%%step"),
+        ("player", "player"),
+        ("waits", "an error"),
+        ("notes", "notes"),
     ]
 
 
-def test_what_does_not_fit_goes_to_a_slide_below() -> None:
-    long = "\n".join(["x = 1"] * (slides.LINES - 2))
-    kinds = [
-        kind
-        for kind, _ in laid_out(
-            text_cell("Question", "slide"),
-            run_cell(long, "slide"),
-            run_cell("short", "slide"),
-            run_cell("x", "slide"),
-        )
+def test_votes_of_the_notes_come_before_what_to_remember() -> None:
+    notes = (
+        "**Vote 1.** `x` is (a) 5,\nthen 6, (b) 7. Expected: b; few say it. Twin: no.\n"
+    )
+    assert laid_out(text_cell("## What to remember", "slide"), notes=notes) == [
+        ("head", "## Vote 1"),
+        ("asks", "**`x` is**\n\na. 5, then 6\n\nb. 7"),
+        ("waits", "It's **b**."),
+        ("head", "## What to remember"),
+        ("notes", notes),
     ]
-    assert kinds == ["slide", "notes", "subslide", "subslide", "-"]
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("notebooks/src/*.instructor.md")))
+def test_every_lesson_has_two_votes_and_a_planned_error(path: Path) -> None:
+    notes = path.read_text("utf8")
+    kinds = [part.metadata["part"] for part in slides.votes(notes, path.name[:2])]
+    assert kinds == ["head", "asks", "waits"] * 2
+    assert "**Planned error.**" in notes
+    assert slides.WORKSHOP.search(notes)
 
 
 def test_question_is_text_and_its_outcome_is_run() -> None:
@@ -93,13 +105,14 @@ def test_question_is_text_and_its_outcome_is_run() -> None:
         "slide",
     )
     question, outcome = slides.question_and_outcome(asks)
-    assert question.source == "**Predict.** What is x?\n\na. 2\n\nb. 3"
+    assert question.source == "**What is x?**\n\na. 2\n\nb. 3"
+    assert question.metadata["vote"] == "00.x"
     assert outcome.source == "f(1)"
     named = run_cell('course.predict("00.x", "What?", ["2"], then=program)')
     assert slides.question_and_outcome(named)[1].source == "program()"
     set_up = run_cell('x = f()\ncourse.predict("00.x", "What?", ["2"], then=x.g)')
     sources = [cell.source for cell in slides.question_and_outcome(set_up)]
-    assert sources == ["x = f()", "**Predict.** What?\n\na. 2", "x.g()"]
+    assert sources == ["x = f()", "**What?**\n\na. 2", "x.g()"]
     asks = run_cell('course.predict("00.x", "What?", ["2"], then=f, so=str)')
     asks.metadata |= build.metadata_of(HIDDEN)
     question, outcome = slides.question_and_outcome(asks)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import random
+import socket
+import subprocess
+import sys
 import threading
 import time
 import urllib.error
@@ -70,7 +74,9 @@ def ask(url: str, body: Any = None, **headers: str) -> tuple[int, Any]:
 
 
 @contextlib.contextmanager
-def open_room(file: Path, port: int = 0, **options: Any) -> Iterator[Running]:
+def open_room(
+    file: Path, port: int = 0, slides: dict[str, Path] | None = None, **options: Any
+) -> Iterator[Running]:
     """A room on a port of its own; leaving this is a server that was killed."""
     ready, ends = threading.Event(), threading.Event()
     found: list[Running] = []
@@ -81,7 +87,7 @@ def open_room(file: Path, port: int = 0, **options: Any) -> Iterator[Running]:
         desk = server.Desk(file, **options)
         desk.where = url
         running = HTTPServer(
-            server.application(desk, server.LOOPBACK), max_body_size=server.BODY
+            server.application(desk, server.LOOPBACK, slides), max_body_size=server.BODY
         )
         running.add_socket(listening)
         found.append(Running(url, desk, asyncio.get_running_loop()))
@@ -103,6 +109,68 @@ def open_room(file: Path, port: int = 0, **options: Any) -> Iterator[Running]:
         ends.set()
         thread.join(10)
         assert not thread.is_alive()
+
+
+def start_room(
+    home: Path, port: int, *options: str
+) -> tuple[subprocess.Popen[str], list[str]]:
+    """The real command as a process of its own, and what it prints once it is open."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "minigrad", "room", "--port", str(port), *options],
+        env=os.environ | {"MINIGRAD_HOME": str(home)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout
+    lines: list[str] = []
+    while not lines or not lines[-1].startswith("Ctrl-C"):
+        lines.append(process.stdout.readline())
+        assert lines[-1], "the room did not open"
+    return process, lines
+
+
+@contextlib.contextmanager
+def listening(target: str) -> Iterator[tuple[str, bytearray]]:
+    """A tap in front of a server: its address, and every byte that passes there."""
+    host, port = target.removeprefix("http://").split(":")
+    heard = bytearray()
+    tap = socket.create_server(("127.0.0.1", 0))
+    threads: list[threading.Thread] = []
+
+    def carry(source: socket.socket, to: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                heard.extend(data)
+                to.sendall(data)
+        with contextlib.suppress(OSError):
+            to.shutdown(socket.SHUT_WR)
+
+    def joined_up(near: socket.socket) -> None:
+        # As long as the server is away, whoever calls is sent away, too.
+        with near, contextlib.suppress(ConnectionRefusedError):
+            far = socket.create_connection((host, int(port)))
+            back = threading.Thread(target=carry, args=(far, near))
+            back.start()
+            carry(near, far)
+            back.join()
+            far.close()
+
+    def serve() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                near, _ = tap.accept()
+                threads.append(threading.Thread(target=joined_up, args=(near,)))
+                threads[-1].start()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{tap.getsockname()[1]}", heard
+    finally:
+        tap.shutdown(socket.SHUT_RDWR)
+        tap.close()
+        for each in (thread, *threads):
+            each.join(10)
 
 
 async def settled() -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import socket
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,7 @@ import minigrad
 from minigrad import course, errors
 from minigrad.course.notebook import journal
 from minigrad.course.room import sender, server
-from tests.course.room.rooms import Json, Running, open_room
+from tests.course.room.rooms import Json, Running, listening, open_room
 
 
 def check(state: str = "wrong", name: str = "05.2", **more: Any) -> None:
@@ -82,39 +80,6 @@ class Mul(minigrad.autograd.Function):
 
 
 SECRETS = (CODE, TEXT, "save_for_backward", "grad_output", "with 5", "my question")
-
-
-@contextlib.contextmanager
-def listening(target: str) -> Iterator[tuple[str, bytearray]]:
-    """A tap in front of a server: its address, and every byte that passes there."""
-    host, port = target.removeprefix("http://").split(":")
-    heard = bytearray()
-    tap = socket.create_server(("127.0.0.1", 0))
-
-    def carry(source: socket.socket, to: socket.socket) -> None:
-        with contextlib.suppress(OSError):
-            while data := source.recv(65536):
-                heard.extend(data)
-                to.sendall(data)
-        with contextlib.suppress(OSError):
-            to.shutdown(socket.SHUT_WR)
-
-    def serve() -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                near, _ = tap.accept()
-                with near, socket.create_connection((host, int(port))) as far:
-                    back = threading.Thread(target=carry, args=(far, near))
-                    back.start()
-                    carry(near, far)
-                    back.join()
-
-    thread = threading.Thread(target=serve)
-    thread.start()
-    yield f"http://127.0.0.1:{tap.getsockname()[1]}", heard
-    tap.shutdown(socket.SHUT_RDWR)
-    tap.close()
-    thread.join(10)
 
 
 def found(traffic: bytearray) -> list[str]:

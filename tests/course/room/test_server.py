@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import csv
+import http.client
 import json
-import os
+import shutil
 import signal
 import socket
+import ssl
 import stat
 import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -22,8 +23,8 @@ import pytest
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
-from minigrad import errors
-from minigrad.course.room import server, state, words
+from minigrad import course, errors
+from minigrad.course.room import sender, server, state, words
 from minigrad.mistakes import TABLE
 from tests.course.room.rooms import (
     Json,
@@ -31,6 +32,7 @@ from tests.course.room.rooms import (
     ask,
     joined,
     open_room,
+    start_room,
     told,
 )
 
@@ -171,6 +173,19 @@ def test_learner_and_wall_command_nothing(room: Running) -> None:
     talk(room, room.desk.secrets["instructor"], {"do": "ask", "choices": 3})
     assert room.desk.room.on_wall.startswith("vote ")
     room.note({"kind": state.OFF})
+
+
+def test_slides_command_votes_and_nothing_else(room: Running) -> None:
+    room.join("Quendolin")
+    secret = room.desk.secrets["slides"]
+    for order in ({"do": "close"}, {"do": "lesson", "lesson": "07"}):
+        assert "Quendolin" not in json.dumps(talk(room, secret, order))
+    assert room.desk.path.exists()
+    assert room.desk.room.lesson == ""
+    talk(room, secret, {"do": "ask", "id": "05.v1", "choices": 3})
+    assert room.desk.room.on_wall == "05.v1"
+    room.note({"kind": state.OFF})
+    assert room.ask("slides/05")[0] == 404
 
 
 def test_learners_see_nothing_of_each_other(room: Running) -> None:
@@ -316,20 +331,9 @@ def test_command_serves_this_computer_alone_and_survives_a_kill(
     tmp_path: Path,
 ) -> None:
     """The real process: bound to loopback, killed, started again, closed."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "minigrad", "room", "--port", str(port)]
-    environment = os.environ | {"MINIGRAD_HOME": str(tmp_path)}
-
-    def start() -> tuple[subprocess.Popen[str], str]:
-        process = subprocess.Popen(
-            command, env=environment, stdout=subprocess.PIPE, text=True
-        )
-        assert process.stdout
-        return process, process.stdout.readline().split()[2]
-
-    first, code = start()
+    port = free_port()
+    first, (said, *_) = start_room(tmp_path, port)
+    code = said.split()[2]
     url = f"http://127.0.0.1:{port}"
     token = ask(f"{url}/join", {"code": code, "name": "Ada"})[1]["token"]
     assert ask(f"{url}/events", {"events": [EVENT]}, **bearer(token))[0] == 200
@@ -339,8 +343,8 @@ def test_command_serves_this_computer_alone_and_survives_a_kill(
             socket.create_connection((own, port), timeout=5)
     first.kill()
     first.communicate()
-    again, code_again = start()
-    assert code_again == code
+    again, (said, *_) = start_room(tmp_path, port)
+    assert said.split()[2] == code
     assert ask(f"{url}/events", {"events": [EVENT]}, **bearer(token))[0] == 200
     (file,) = tmp_path.glob("open_room_*.jsonl")
     assert file.read_text().count('"told"') == 1
@@ -349,6 +353,46 @@ def test_command_serves_this_computer_alone_and_survives_a_kill(
     assert "closed" in said
     assert again.returncode == 0
     assert not [*tmp_path.iterdir()]
+
+
+def test_lan_lets_in_by_one_name_over_https_with_the_given_certificate(
+    tmp_path: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl, which makes the certificate, is not here")
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    make = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    make += ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    make += ["-out", str(certificate), "-keyout", str(key)]
+    subprocess.run(make, check=True, capture_output=True)
+    port = free_port()
+    options = ["--lan", "--address", "localhost", "--certificate"]
+    room, lines = start_room(tmp_path, port, *options, str(certificate), str(key))
+    code, url = lines[0].split()[2], f"https://localhost:{port}"
+    assert f"{url}/board#" in lines[1]
+    with pytest.raises(sender.RoomUnreachableError, match="certificate verify failed"):
+        course.join(code, url)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    assert "Ada" in repr(course.join(code, url, name="Ada"))
+    with pytest.raises(sender.RoomUnreachableError):
+        course.join(code, f"http://localhost:{port}")
+    # Another address of this computer is bound, too; its name isn't the room's.
+    unchecked = ssl._create_unverified_context()
+    for host, status in (("localhost", 200), ("127.0.0.2", 403)):
+        line = http.client.HTTPSConnection(host, port, timeout=10, context=unchecked)
+        line.request("GET", "/board")
+        assert line.getresponse().status == status
+        line.close()
+    room.send_signal(signal.SIGINT)
+    room.communicate(timeout=10)
+    assert room.returncode == 0
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def test_taken_port_is_said(room: Running) -> None:

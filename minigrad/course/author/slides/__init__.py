@@ -1,9 +1,10 @@
 """Slides of a lesson, from its own cells: the instructor has no second source.
 
-A markdown cell tagged ``slide`` begins a slide, and the tagged cells behind it join it.
-What a cell shows after a prediction, and each explanation, waits for one more key; a
-player gets a slide of its own. The instructor's notes are the first slide's notes
-(key S). One HTML file, which asks the network for nothing.
+The tagged cells become parts; the page (``deck.js``) measures them, and makes slides
+of them. What a cell shows after a prediction, and each explanation, waits for one more
+key. Questions, and the votes of the instructor's notes, can open a vote of the room.
+The notes are with every slide (key S). One HTML file, which asks the network for
+nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import ast
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -32,10 +34,10 @@ HERE = Path(__file__).resolve().parent
 REVEAL = HERE / "vendored/reveal.js-5.2.1"
 SECONDS = 120
 """How long one cell of a lesson may take."""
-FIGURE = 14
-"""How many lines a figure with its sentence takes."""
-LINES = 22
-"""How many lines fit on a slide; what is more goes to a slide below it."""
+BEFORE = "## What to remember"
+"""The votes of the notes come before this heading."""
+VOTE = re.compile(r"\*\*Vote (\d)\.\*\* (.+?) Expected: ([a-h])\b")
+WORKSHOP = re.compile(r"(\d+) in a workshop")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -43,7 +45,9 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m minigrad slides",
         description="Write the slides of a lesson: one HTML file that works offline.",
-        epilog="In the slides: arrow keys to move, S for the notes, ? for all keys.",
+        epilog="In the slides: arrow keys to move, Space and PageDown to step, S for "
+        "the notes, ? for all keys. A room that serves them opens their votes: "
+        "python -m minigrad room --slides FILE",
     )
     parser.add_argument("lesson", help="its number, such as 05")
     parser.add_argument("--out", type=Path, help="default: NN_name.slides.html, here")
@@ -88,15 +92,24 @@ def slides(lesson: Path, *, theme: str = "light") -> str:
     Raises: nbclient's CellExecutionError if a cell fails that is not meant to.
     """
     import nbformat
-    from nbconvert.exporters import SlidesExporter
 
     book = nbformat.read(lesson, as_version=4)
     for cell in book.cells:
-        cell.source = build.unfolded(cell.source)
+        # Two blank lines between functions are one on a wall.
+        cell.source = re.sub(r"\n{3,}", "\n\n", build.unfolded(cell.source))
     book.cells = [each for cell in book.cells for each in question_and_outcome(cell)]
-    ran = run(book)
-    ran.cells = list(cells_of_slides(ran, notes_for(lesson)))
-    exporter = SlidesExporter(
+    return page_of(run(book), notes_for(lesson), lesson.stem[:2], theme)
+
+
+def page_of(
+    ran: NotebookNode, notes: str, number: str = "", theme: str = "light"
+) -> str:
+    """The page with the slides of a notebook that has been run."""
+    from nbconvert.exporters import HTMLExporter
+
+    title = ran.cells[0].source.splitlines()[0].lstrip("# ")
+    ran.cells = cells_of_slides(ran, notes, number)
+    exporter = HTMLExporter(
         template_name="minigrad_slides",
         extra_template_basedirs=[str(HERE / "template")],
         theme=theme,
@@ -106,9 +119,11 @@ def slides(lesson: Path, *, theme: str = "light") -> str:
         "reveal_css": REVEAL / "reveal.css",
         "notes_js": REVEAL / "notes.js",
         "css": HERE / "slides.css",
+        "deck_js": HERE / "deck.js",
     }
     texts: dict[str, str] = {k: path.read_text("utf8") for k, path in files.items()}
-    texts["title"] = book.cells[0].source.splitlines()[0].lstrip("# ")
+    minutes = WORKSHOP.search(notes)
+    texts |= {"title": title, "minutes": minutes[1] if minutes else "0"}
     page, _ = exporter.from_notebook_node(ran, {"slides": texts})
     return str(page)
 
@@ -135,27 +150,45 @@ def run(book: NotebookNode) -> NotebookNode:
             return client.execute(stderr=subprocess.DEVNULL)
 
 
-def cells_of_slides(book: NotebookNode, notes: str) -> Iterator[NotebookNode]:
-    """The cells tagged ``slide``, each marked with its part in the slides."""
-    from nbformat.v4 import new_markdown_cell
-
-    begun, lines = False, 0
+def cells_of_slides(book: NotebookNode, notes: str, number: str) -> list[NotebookNode]:
+    """The cells tagged ``slide`` in parts, the votes of the notes, and the notes."""
+    found: list[NotebookNode] = []
     for cell in book.cells:
         tags = cell.metadata.get("tags", [])
         if "slide" not in tags:
             continue
-        for part in parts(cell, tags):
-            kind, height = part_in_slides(part, tags), lines_of(part)
-            if kind != "slide" and lines + height > LINES:
-                kind = "subslide"
-            lines = height if kind in ("slide", "subslide") else lines + height
-            part.metadata["slideshow"] = {"slide_type": kind}
-            yield part
-        if not begun:
-            begun = True
-            spoken = new_markdown_cell(notes)
-            spoken.metadata["slideshow"] = {"slide_type": "notes"}
-            yield spoken
+        if cell.source.startswith(BEFORE):
+            found += votes(notes, number)
+        if cell.metadata.get("transient") and not cell.outputs:
+            continue  # nothing of it is shown
+        for part in list(parts(cell, tags)):
+            part.metadata.setdefault("part", kind_of(part, tags))
+            found.append(part)
+    for at, part in enumerate(found):
+        part.metadata["number"] = at
+    return [*found, text_part(re.sub(r"^# .*\n", "", notes), "notes")]
+
+
+def text_part(source: str, kind: str, vote: str = "") -> NotebookNode:
+    """A part of text; ``vote`` is the name under which a room may ask it."""
+    from nbformat.v4 import new_markdown_cell
+
+    more = {"vote": vote} if vote else {}
+    cell: NotebookNode = new_markdown_cell(source, metadata={"part": kind, **more})
+    return cell
+
+
+def votes(notes: str, number: str) -> Iterator[NotebookNode]:
+    """The votes of the notes, each with what is expected, which waits for a key.
+
+    A vote is a question with its choices, (a), (b), ..., and "Expected: b".
+    """
+    for which, text, right in VOTE.findall(" ".join(notes.split())):
+        asks, *rest = re.split(r" \([a-h]\) ", f" {text}")
+        yield text_part(f"## Vote {which}", "head")
+        choices = [each.rstrip(" .,") for each in rest]
+        yield text_part(as_text(asks.strip(), choices), "asks", f"{number}.v{which}")
+        yield text_part(f"It's **{right}**.", "waits")
 
 
 def question_and_outcome(cell: NotebookNode) -> list[NotebookNode]:
@@ -163,17 +196,16 @@ def question_and_outcome(cell: NotebookNode) -> list[NotebookNode]:
 
     A wall has no widgets to click, and nobody there commits an answer.
     """
-    from nbformat.v4 import new_code_cell, new_markdown_cell
+    from nbformat.v4 import new_code_cell
 
     if "course.predict(" not in cell.source:
         return [cell]
     *before, last = ast.parse(cell.source).body
     assert isinstance(last, ast.Expr)  # the question, with nothing behind it
     assert isinstance(last.value, ast.Call)
-    seen = deepcopy(cell.metadata)
-    for name in ("jupyter", "transient"):
-        seen.pop(name, None)
-    question = new_markdown_cell(as_text(last.value), metadata=seen)
+    label, asks, choices = map(ast.literal_eval, last.value.args[:3])
+    question = text_part(as_text(asks, choices), "asks", label)
+    question.metadata["tags"] = cell.metadata.get("tags", [])
     runs = [[ast.unparse(each) for each in before], outcome(last.value)]
     first, then = [
         [new_code_cell("\n".join(lines), metadata=deepcopy(cell.metadata))]
@@ -182,11 +214,10 @@ def question_and_outcome(cell: NotebookNode) -> list[NotebookNode]:
     return [*(first if before else []), question, *(then if runs[1] else [])]
 
 
-def as_text(question: ast.Call) -> str:
-    """The question of a prediction with its choices, a, b, c."""
-    _, asks, choices = map(ast.literal_eval, question.args[:3])
+def as_text(asks: str, choices: Sequence[str]) -> str:
+    """A question with its choices, a, b, c."""
     lines = [f"{x}. {each}" for x, each in zip(LETTERS, choices, strict=False)]
-    return "\n\n".join([f"**Predict.** {asks}", *lines])
+    return "\n\n".join([f"**{asks}**", *lines])
 
 
 def outcome(question: ast.Call) -> list[str]:
@@ -202,50 +233,28 @@ def outcome(question: ast.Call) -> list[str]:
     ]
 
 
-def part_in_slides(cell: NotebookNode, tags: Sequence[str]) -> str:
-    """Whether a cell begins a slide, waits for a key, or is there at once."""
+def kind_of(cell: NotebookNode, tags: Sequence[str]) -> str:
+    """What the page does with a part: begin a slide, let it wait for a key, or not."""
     shows = cell.get("outputs") and not cell.source
     joins = {"explain", "predict", "recall"} & set(tags)
-    if has_player(cell) or (cell.cell_type == "markdown" and not joins):
-        return "slide"
-    return "fragment" if shows or "explain" in tags else "-"
-
-
-def lines_of(cell: NotebookNode) -> int:
-    """About how many lines of a slide a cell fills; a player, all."""
-    if has_player(cell):
-        return LINES
-    texts = [cell.source]
-    for output in cell.get("outputs", []):
-        data = output.get("data", {})
-        figures = data.get("text/html", "").count("<figure")
-        texts += [
-            "\n" * FIGURE * figures or output.get("text", data.get("text/plain", ""))
-        ]
-        texts += output.get("traceback", [])
-    if cell.cell_type == "markdown":
-        return sum([lines_of_block(each) for each in cell.source.split("\n\n")])
-    return len("\n".join(texts).splitlines()) + 1
-
-
-def lines_of_block(text: str) -> int:
-    """The same of a paragraph or a table, with the space below it."""
-    rows = text.count("\n|")
-    return len(text) // 75 + 2 if not rows else rows + rows // 4 + 2
+    if any(is_player(output) for output in cell.get("outputs", [])):
+        return "player waits" if "predict" in tags else "player"
+    if cell.cell_type == "markdown" and not joins:
+        return "head"
+    return "waits" if shows or "explain" in tags else cell.cell_type
 
 
 def parts(cell: NotebookNode, tags: Sequence[str]) -> Iterator[NotebookNode]:
-    """The cell, or its source and its outputs apart.
+    """The cell, or its source and its outputs apart, where the outputs have to wait.
 
-    They are apart if the outputs have to wait, or if both don't fit on a slide. A
-    player fills a slide: what is shown besides comes after it.
+    A player fills a slide: what is shown besides comes after it.
     """
-    waits = {"step", "predict"} & set(tags) or lines_of(cell) > LINES
-    if not cell.get("outputs") or not waits:
+    if not cell.get("outputs") or not {"step", "predict"} & set(tags):
         yield cell
         return
     outputs, cell.outputs = cell.outputs, []
-    yield cell
+    if not cell.metadata.get("transient"):  # else its source isn't shown
+        yield cell
     for players, kind in ((True, "player"), (False, "shown")):
         shown = deepcopy(cell)
         shown.source, shown.id = "", f"{cell.id}-{kind}"
@@ -253,11 +262,6 @@ def parts(cell: NotebookNode, tags: Sequence[str]) -> Iterator[NotebookNode]:
         shown.outputs = [each for each in outputs if is_player(each) is players]
         if shown.outputs:
             yield shown
-
-
-def has_player(cell: NotebookNode) -> bool:
-    """Whether a player is among what a cell shows."""
-    return any(is_player(output) for output in cell.get("outputs", []))
 
 
 def is_player(output: NotebookNode) -> bool:
