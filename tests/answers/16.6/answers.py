@@ -1,12 +1,5 @@
-"""Five sentences, told well and badly."""
+"""Sentences that tell a run badly."""
 
-good = [
-    "It began at 2.31 because a network that knows nothing says ln 10.",
-    "After 300 steps the loss on new images was 0.14, a third more than in training.",
-    "Linear takes 60 % of the time, since it multiplies the largest matrices.",
-    "When labels were drawn for themselves, the loss stayed near the one at the start.",
-    "Twice as many hidden units should bring the loss to about 0.1.",
-]
 of_code = [
     "The class Linear saves x and W with save_for_backward in forward.",
     "My function train draws a batch in a loop and calls the optimizer.",
