@@ -70,15 +70,12 @@ def compare(one, other):
 
 
 # %% [markdown]
-# Two ways to add up squares: how far apart are the lowest and the highest ratio? If 1
-# lies between them, you can't say which one is faster.
+# Two ways to add up squares: if 1 lies between the lowest and the highest ratio, you
+# can't say which one is faster.
 
 # %% tags=["raises-exception"]
 x = np.random.default_rng(0).standard_normal(100_000)
 compare(lambda: (x * x).sum(), lambda: x @ x)
-
-# %% [markdown]
-# The check writes down which of the two you call, and when.
 
 # %% tags=["check"]
 check("14.2", compare)
@@ -89,10 +86,10 @@ hint("14.2")
 # %% [markdown]
 # ## 14.3 Fused softmax cross-entropy
 #
-# Two kernels, without an array of their own. For row i, `logs[i]` is the logarithm of
-# the sum of `exp(logits[i, j])` over all j, and `losses[i]` is `logs[i]` minus the
-# logit of the right class, `target[i]`. The check calls them with logits of 1000, too.
-# (About 14 minutes.)
+# Two kernels, without an array of their own, not even one for a row: they loop over
+# single numbers. For row i, `logs[i]` is the logarithm of the sum over all j of
+# `exp(logits[i, j])`, and `losses[i]` is `logs[i]` minus the logit of the right class,
+# `target[i]`. A logit may be 1000. (About 14 minutes.)
 
 
 # %% tags=["exercise"]
@@ -155,9 +152,6 @@ class CrossEntropy(mg.autograd.Function):
         return mg.from_numpy(slopes), None
 
 
-# %% [markdown]
-# First the gradient: the check runs your kernels as written, without compiling them.
-
 # %% tags=["check"]
 check("14.3", CrossEntropy)
 
@@ -166,7 +160,7 @@ hint("14.3")
 
 # %% [markdown]
 # Then the time, by your own `compare`: how many times as long does a loss made of
-# single operations take on your computer, forward and backward?
+# single operations take, forward and backward?
 
 
 # %% tags=["raises-exception"]
@@ -193,7 +187,9 @@ compare(step_with(in_single_operations), step_with(CrossEntropy.apply))
 #
 # Two threads add up a list, each one every other number, in a place that they share.
 # `run` starts them, and lets them go on in an order that's drawn: at each `yield` it
-# may be another one's turn. (About 8 minutes.)
+# may be another one's turn. Between a read of a shared number and a write to it there's
+# always a `yield`: no processor promises that nobody comes between. Repair
+# `parallel_sum`, so that every run is right. (About 8 minutes.)
 
 
 # %%
@@ -205,11 +201,6 @@ def run(work, threads, places):
         if next(one, "over") == "over":
             going.remove(one)
     return shared
-
-
-# %% [markdown]
-# Between a read of a shared number and a write to it there's always a `yield`: no
-# processor promises that nobody comes between them.
 
 
 # %% tags=["exercise"]
@@ -238,14 +229,8 @@ def parallel_sum(numbers, run):
     return shared[0] + shared[1]
 
 
-# %% [markdown]
-# 1 + 2 + ... + 10 is 55. What do ten runs of your version say?
-
 # %% tags=["raises-exception"]
-[parallel_sum([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], run) for _ in range(10)]
-
-# %% [markdown]
-# The check needs 100 equal runs, and looks at who reads and writes which place.
+[parallel_sum([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], run) for _ in range(10)]  # 55?
 
 # %% tags=["check"]
 check("14.4", parallel_sum)
@@ -259,7 +244,8 @@ hint("14.4")
 # A convolution is often computed by *unfolding*: x is copied `width` times, and then
 # it's one matrix product. A kernel needs no copy. y at [b, o, t] is the sum over c and
 # k of `x[b, c, t + k - padding] * w[o, c, k]`, where what's outside of x counts as 0.
-# The arrays that are filled hold zeros at first. (About 12 minutes.)
+# The arrays that are filled hold zeros at first. `jit` has every index checked; in C++
+# or CUDA, one outside of an array reads what happens to be there. (About 12 minutes.)
 
 
 # %% tags=["exercise"]
@@ -278,8 +264,7 @@ def correlate(x, w, padding, y):
 
 
 # %% [markdown]
-# `jit` has every index checked. A kernel in C++ or CUDA doesn't: outside of an array it
-# reads, and writes, what happens to be there. Now the way back, for the same products:
+# Now the way back, for the same products:
 
 
 # %% tags=["exercise"]
@@ -299,8 +284,7 @@ def correlate_back(g, x, w, padding, grad_x, grad_w):
 
 
 # %% [markdown]
-# The Function around the two is ready. It makes three arrays, none of them larger than
-# x, w or y.
+# The Function around the two is ready.
 
 
 # %%
@@ -332,10 +316,6 @@ class Conv1d(mg.autograd.Function):
 x = mg.randn(2, 3, 7, dtype=mg.float64, requires_grad=True)
 w = mg.randn(4, 3, 2, dtype=mg.float64, requires_grad=True)
 mg.autograd.gradcheck(lambda x, w: Conv1d.apply(x, w, 1), (x, w))
-
-# %% [markdown]
-# The check compares values and gradients, and counts bytes. It runs your kernels as
-# written.
 
 # %% tags=["check"]
 check("14.5", Conv1d)
