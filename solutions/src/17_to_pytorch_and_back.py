@@ -75,9 +75,6 @@ class Hypot(torch.autograd.Function):
         return grad_output * x / length, grad_output * y / length
 
 
-# %% [markdown]
-# The check runs both here, and in PyTorch where that's installed.
-
 # %% tags=["check"]
 check("17.2", [Softplus, Hypot])
 
@@ -138,9 +135,6 @@ class RowSums(mg.autograd.Function):
         return (grad_output.reshape(-1, 1) * weights).reshape(ctx.shape)
 
 
-# %% [markdown]
-# Five cases were recorded in PyTorch. The check runs yours on all of them.
-
 # %% tags=["check"]
 check("17.4", RowSums)
 
@@ -182,18 +176,14 @@ def example():
 # The ten questions: 1 does forward return what you mean, 2 do slopes agree, 3 is there
 # one gradient an argument, 4 is only what's needed kept, 5 do two calls leave each
 # other alone, 6 does it write only where it may, 7 frozen inputs and unused outputs,
-# 8 the second derivative, 9 dtype, order and device, 10 forward mode and vmap.
-#
-# Answer "yes", "no" or "-" for each, before you check. Repair what gets a "no".
+# 8 the second derivative, 9 dtype, order and device, 10 forward mode and vmap. Answer
+# "yes", "no" or "-" for each, before you check. Repair what gets a "no".
 
 # %% tags=["exercise"]
 review = ["?", "?", "?", "?", "?", "?", "?", "?", "?", "?"]
 
 # %% tags=["solution"]
-review = ["yes", "yes", "yes", "yes", "yes", "yes", "yes", "yes", "yes", "-"]
-
-# %% [markdown]
-# The check runs nothing until all ten are answered.
+review = ["yes"] * 9 + ["-"]
 
 # %% tags=["check"]
 check("17.5", [Mine, example, review])
