@@ -9,7 +9,7 @@
 # %%
 import itertools
 import math
-from concurrent.futures import ThreadPoolExecutor
+import threading
 from functools import partial
 
 import numpy as np
@@ -102,9 +102,9 @@ mg.live(compiled, x=mg.tensor([2.0, -1.0], requires_grad=True))
 # The first call compiles: that takes 0.1 s or more, and the second call a few
 # microseconds. (In 14.1 you work out when it pays.) So before you measure, you call
 # everything once, as a **warm-up**. Numba compiles a version of a kernel for the types
-# of its arguments, and `signatures` lists these versions. With `timed_run`, below, the
-# kernel is called four times in all: in two forwards and two backwards, each time with
-# 8 float32 numbers. Each backward gets ones.
+# of its arguments, and `signatures` lists these versions. Here the kernel is called
+# four times in all: in two forwards and two backwards, each time with 8 float32
+# numbers. Each backward gets ones.
 
 
 # %% tags=["slide"]
@@ -395,8 +395,11 @@ def add_up(numbers, total):
 
 def in_two_threads(count):
     total, ones = np.zeros(1), np.ones(count)
-    with ThreadPoolExecutor(2) as pool:
-        pool.map(add_up, [ones, ones], [total, total])
+    pair = [threading.Thread(target=add_up, args=(ones, total)) for _ in range(2)]
+    for thread in pair:
+        thread.start()
+    for thread in pair:
+        thread.join()
     return int(total[0])
 
 

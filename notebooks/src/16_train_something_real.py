@@ -214,9 +214,7 @@ rates
 # `mg.save` writes a dict of tensors and numbers to a file: a *checkpoint*, but not
 # lesson 12's. `mg.load` reads it, and refuses a file that could run code. The optimizer
 # is `Adam` now: for each weight, it keeps a running mean of the gradients and one of
-# their squares, and computes the step from both. This `Run` is saved after 20 steps.
-# Then a new one goes on from the file for 20 more, with some parts of it or with all.
-# `whole` is a run of 40 steps that nobody stopped.
+# their squares, and computes the step from both.
 
 
 # %% tags=["slide"]
@@ -237,6 +235,10 @@ class Run:
             self.losses.append(loss.item())
         return self
 
+
+# %% [markdown] tags=["slide"]
+# This is saved after 20 steps. Then a new `Run` goes on from the file for 20 more,
+# with some parts of it or with all. `whole` is a run of 40 steps without a stop.
 
 # %% tags=["slide"]
 whole, first = Run().go(40), Run().go(20)
@@ -450,7 +452,8 @@ with course.only_my_functions():
 # Loop over `range(300)` without `run.note`, and leave out the other lines that teach
 # (`teaching`, `course`, `live`, the stepper). `torch.load` refuses code as well, since
 # version 2.6; neither engine can read the other's files.
-#
+
+# %% [markdown]
 # ## Now you
 #
 # [Six exercises](../exercises/16_train_something_real/16_exercises.ipynb)

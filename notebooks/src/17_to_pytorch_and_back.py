@@ -116,9 +116,11 @@ course.predict(
 # prints a DeprecationWarning about `__array_wrap__`, meant for PyTorch's authors).
 # `weights * grad_output` asks the array first. NumPy hands the product to the tensor,
 # and the tensor refuses arrays. Nor is the product that runs harmless: it's float64,
-# though x is float32, and `x.grad` wouldn't show it, being cast to float32. Now the
-# same program in minigrad. **Look.** Where does it stop, and what does the message tell
-# you to write instead?
+# though x is float32, and `x.grad` wouldn't show it, being cast to float32.
+
+# %% [markdown] tags=["slide"]
+# Now the same program in minigrad. **Look.** Where does it stop, and what does the
+# message tell you to write instead?
 
 # %% tags=["raises-exception", "slide"]
 weighted(mg)

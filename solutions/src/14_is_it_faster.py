@@ -188,8 +188,7 @@ compare(step_with(in_single_operations), step_with(CrossEntropy.apply))
 # Two threads add up a list, each one every other number, in a place that they share.
 # `run` starts them, and lets them go on in an order that's drawn: at each `yield` it
 # may be another one's turn. Between a read of a shared number and a write to it there's
-# always a `yield`: no processor promises that nobody comes between. Repair
-# `parallel_sum`, so that every run is right. (About 8 minutes.)
+# always one: no processor promises more. Make every run right. (About 8 minutes.)
 
 
 # %%
@@ -229,8 +228,11 @@ def parallel_sum(numbers, run):
     return shared[0] + shared[1]
 
 
+# %% [markdown]
+# 1 + 2 + ... + 10 is 55. What do ten runs of your version say?
+
 # %% tags=["raises-exception"]
-[parallel_sum([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], run) for _ in range(10)]  # 55?
+[parallel_sum([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], run) for _ in range(10)]
 
 # %% tags=["check"]
 check("14.4", parallel_sum)
@@ -244,8 +246,7 @@ hint("14.4")
 # A convolution is often computed by *unfolding*: x is copied `width` times, and then
 # it's one matrix product. A kernel needs no copy. y at [b, o, t] is the sum over c and
 # k of `x[b, c, t + k - padding] * w[o, c, k]`, where what's outside of x counts as 0.
-# The arrays that are filled hold zeros at first. `jit` has every index checked; in C++
-# or CUDA, one outside of an array reads what happens to be there. (About 12 minutes.)
+# The arrays that are filled hold zeros at first. (About 12 minutes.)
 
 
 # %% tags=["exercise"]
@@ -264,7 +265,8 @@ def correlate(x, w, padding, y):
 
 
 # %% [markdown]
-# Now the way back, for the same products:
+# `jit` has every index checked. A kernel in C++ or CUDA doesn't: outside of an array it
+# reads, and writes, what happens to be there. Now the way back, for the same products:
 
 
 # %% tags=["exercise"]
@@ -284,7 +286,7 @@ def correlate_back(g, x, w, padding, grad_x, grad_w):
 
 
 # %% [markdown]
-# The Function around the two is ready.
+# The Function around the two is ready. It makes three arrays, none larger than x or y.
 
 
 # %%

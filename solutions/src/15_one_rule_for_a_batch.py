@@ -130,9 +130,9 @@ hint("15.3")
 # ## 15.4 Right shape, wrong sample
 #
 # Run the cell below the class. The samples are the columns of x: (1, 0, 0), (1, 1, 0)
-# and (0, 0, 2). So W times the first one is W's first column, [1, 4, 7]. But what comes
-# out first is another vector. Find the reason, and repair the rule. In other batches
-# the samples are the rows. (About 8 minutes.)
+# and (0, 0, 2). So W times the first one is W's first column. But what comes out first
+# is another vector. Find the reason, and repair the rule. In other batches the samples
+# are the rows. (About 8 minutes.)
 
 
 # %% tags=["exercise"]
@@ -178,6 +178,9 @@ class Linear(mg.autograd.Function):
         return Linear.apply(x, W), 0
 
 
+# %% [markdown]
+# The first vector should be [1, 4, 7]. Run this before and after your repair.
+
 # %% tags=["raises-exception"]
 x = mg.tensor([[1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
 W = mg.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]])
@@ -192,8 +195,8 @@ hint("15.4")
 # %% [markdown]
 # ## 15.5 The generated rule
 #
-# Here's a Function that leaves its rule to vmap. In each question only the one thing is
-# changed that it names: change it, and run both cells again. (About 7 minutes.)
+# Here's a Function that leaves its rule to vmap. Change one thing at a time, as the
+# questions say, and run both cells again. (About 7 minutes.)
 
 
 # %%
@@ -220,6 +223,9 @@ x = mg.ones(2, 4, requires_grad=True)
 y = mg.vmap(Cube.apply, in_dims=1)(x)
 print("called")
 y.sum().backward()
+
+# %% [markdown]
+# In each question only the one thing is changed that it names.
 
 # %% tags=["exercise"]
 exercise("15.5")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -268,7 +267,7 @@ def test_race_of_lesson_14_goes_on_where_no_thread_can_be_started(
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
-    names = {"np": np, "jit": jit, "ThreadPoolExecutor": ThreadPoolExecutor}
+    names = {"np": np, "jit": jit, "threading": threading}
     for cell in read(ROOT / "notebooks" / "14_is_it_faster.ipynb").cells:
         if "in_two_threads" in cell.source:
             exec(cell.source, names)
