@@ -224,13 +224,14 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # gradcheck changes one number of x, and the result changes in another place than
-# backward says. You need both tests: the reference can't see a backward that mixes up
-# its numbers, and gradcheck can't see a forward that adds 1 to everything.
+# backward says. With `repaired` both tests say yes.
 
 # %% [markdown] tags=["slide"]
-# Do the two together see everything? Here the result of `repaired` is transposed before
-# it's used, so a transposed gradient comes back. The gradient of x should be 2x times
-# the weight of the same number: `[[2, 12], [12, 32]]`.
+# You need both tests: the reference can't see a backward that mixes up its numbers, and
+# gradcheck can't see a forward that adds 1 to everything. Do the two together see
+# everything? Here the result of `repaired` is transposed before it's used, so a
+# transposed gradient comes back. The gradient of x should be 2x times the weight of the
+# same number: `[[2, 12], [12, 32]]`.
 
 # %% tags=["slide", "Q41"]
 x = mg.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=mg.float64, requires_grad=True)
@@ -335,8 +336,11 @@ course.predict(
 # numbers the call itself takes the time, and calling a kernel takes a little longer
 # than calling `np.add`: it loses. `@` is more than three loops. It works on blocks that
 # fit into the cache, the small fast memory inside the processor. (Without Numba, Python
-# is compared with itself or with NumPy.) And before you write a kernel, find out what
-# share of your step it would replace: if that's 2 %, it can't save more than 2 %.
+# is compared with itself or with NumPy.)
+
+# %% [markdown] tags=["slide"]
+# And before you write a kernel, find out what share of your step it would replace. A
+# kernel that replaces 2 % can't save more than 2 %.
 
 # %% [markdown] tags=["slide"]
 # ## Fused kernels
@@ -374,6 +378,8 @@ course.predict(
 # Two and one. If you said three, you counted `x * x`, `y * y` and their sum. But NumPy
 # sees that `x * x` isn't used again, and writes the sum into its memory. (Not every
 # build of NumPy does: then it's three.) And `y * y` is gone before the root is taken.
+
+# %% [markdown] tags=["slide"]
 # The kernel also reads x and y only once, and writes once; memory is what long arrays
 # wait for. In 14.3 you fuse a whole loss: softmax, logarithm and mean.
 
@@ -450,6 +456,8 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # How can it be 2? A reads 0. B adds 1. A writes 1. B reads 1. A adds 1, and B writes 2.
+
+# %% [markdown] tags=["slide"]
 # When the result depends on which thread comes first, that's **a race**. With fewer
 # numbers a race is rarer, not gone. It's cured when no two threads write to the same
 # place: each adds up its own part in a place of its own, and one of them adds the parts
@@ -511,9 +519,11 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # All ten, and 13 times: 10 as they are, and 3 of the replayed ones. The first of these
 # runs as it is, the second is recorded, and the third is compared with the recording.
-# Then a `print` in `step` is silent, as with `jax.jit`, and whatever changes from step
-# to step has to be an argument: that's the price of a replay. Here's what's gained,
-# with few numbers in each operation, and with many:
+# From then on a `print` in `step` is silent, as with `jax.jit`.
+
+# %% [markdown] tags=["slide"]
+# Whatever changes from step to step has to be an argument: that's the price of a
+# replay. Here's what's gained, with few numbers in each operation, and with many:
 
 # %% tags=["slide"]
 for width in (16, 1000):

@@ -125,8 +125,11 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # `in_dims` is about arguments only. The picture shows a `permute` that you didn't
-# write: vmap moves the mapped axis to the front, and `2x[3]` becomes `[3]x2`. To have
-# it elsewhere in the result, use `out_dims`. Here the three samples are columns again:
+# write: vmap moves the mapped axis to the front, and `2x[3]` becomes `[3]x2`.
+
+# %% [markdown] tags=["slide"]
+# To have the mapped axis elsewhere in the result, use `out_dims`. Here the three
+# samples are columns again, as they were in X:
 
 # %% tags=["slide"]
 mg.vmap(double, in_dims=1, out_dims=1)(X).shape
@@ -215,9 +218,9 @@ dots.sum().backward()
 # The rule gets `2x[3]`: nothing has been moved yet, because that's the rule's job. Its
 # `movedim(1, 0)` is the `permute` in the picture. Then it calls `Dot.apply` again, this
 # time with real tensors. So forward gets `[3]x2` and runs once, and one ctx keeps all
-# three samples. Broadcasting lines up axes from the right (lesson 06), so the two
-# numbers of v meet the two numbers of each sample. That works as long as v has no more
-# axes than a sample. In backward, `g * x` has the shape (3, 2), and v (2,): if v
+# three samples. v needn't be mapped: broadcasting lines up axes from the right (lesson
+# 06), so its two numbers meet the two of each sample. That works as long as v has no
+# more axes than a sample. In backward, `g * x` has the shape (3, 2), and v (2,): if v
 # required grad, the engine would add up the three rows.
 
 # %% [markdown] tags=["slide"]
@@ -259,8 +262,11 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # 6 is 1 + 2 + 3: a number from each sample. The axis wasn't moved, and with as many
 # rows as columns no shape gives that away. vmap believes what a rule says about its
-# result. So test your rule against a loop, with lengths that differ: with two samples
-# of three numbers, `Hasty` would stop with an error. `Dot` agrees with the loop:
+# result.
+
+# %% [markdown] tags=["slide"]
+# So test your rule against a loop, with lengths that differ: with two samples of three
+# numbers, `Hasty` would stop with an error. `Dot` agrees with the loop:
 
 
 # %% tags=["slide"]
@@ -399,8 +405,10 @@ course.predict(
 # Both do the same multiplications. But the loop calls `apply`, makes nodes and runs
 # backward 64 times; vmap does all that once, with arrays that are 64 times as long.
 # With arrays this small, nearly all the time goes into the calls; with large ones you
-# gain less. All 64 gradients are in memory at once: `chunk_size=16` maps 16 samples at
-# a time.
+# gain less.
+
+# %% [markdown] tags=["slide"]
+# All 64 gradients are in memory at once: `chunk_size=16` maps 16 samples at a time.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember

@@ -274,8 +274,10 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # The graph of the second round contains the first one, through `h`. retain_graph keeps
 # it alive, but its `sin` has saved `w`, and `w -= ...` has changed `w` in place since.
+
+# %% [markdown] tags=["slide"]
 # Run it yourself, without the player. **Look.** What does it end with, and what would
-# you change in `train`?
+# you change in `train`, now that you know?
 
 # %% tags=["raises-exception", "slide"]
 train("retain_graph")
