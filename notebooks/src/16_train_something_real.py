@@ -368,8 +368,11 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # At 2.2, like the right one. What's left of the gradient still points downhill, and the
 # layers above have right gradients: they learn to use whatever the table holds. (It
-# isn't Adam that hides the mistake: with SGD at 0.5 it's 2.24 and 2.27.) Now a table
-# that gets no gradient at all, and one that gets the wrong sign:
+# isn't Adam that hides the mistake: with SGD at 0.5 it's 2.24 and 2.27.)
+
+# %% [markdown] tags=["slide"]
+# Now a table that gets no gradient at all, and one that gets the wrong sign. Say first
+# where each of the two losses ends.
 
 # %% tags=["slide"]
 no_gradient = train(lambda table, idx: table.detach()[idx])
