@@ -322,8 +322,8 @@ def fast(g, idx, rows):
 
 # %% [markdown]
 # And say how much faster it is: `speedup(first, second)` returns how many times faster
-# a call of `second()` is, as a rule. Use `bench` (lesson 14), or write it yourself with
-# `time.perf_counter()`.
+# a call of `second()` is, as a rule. Measure warm and in turns: with `bench` (lesson
+# 14), or by yourself with `time.perf_counter()`.
 
 
 # %% tags=["exercise"]
