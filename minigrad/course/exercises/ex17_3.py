@@ -116,11 +116,9 @@ def to_numpy(torch: Any, repair: str) -> Any:
 
     def backward(ctx: Any, grad_output: Any) -> Any:
         (x,) = ctx.saved_tensors
-        if repair in ("a", "b"):
-            x = x.detach()
-            return grad_output * torch.from_numpy(3 * x.numpy() ** 2)
         if repair == "c":
             return grad_output * 3 * x**2
+        x = x.detach() if repair else x
         return grad_output * torch.from_numpy(3 * x.numpy() ** 2)
 
     x = leaf(torch, 2.0)
@@ -139,11 +137,9 @@ def viewed(torch: Any, repair: str) -> Any:
         return x * 2
 
     def backward(ctx: Any, grad_output: Any) -> Any:
-        if repair == "a":
-            return (grad_output.t().reshape(-1) * 2).view(2, 3)
-        if repair == "b":
-            return (grad_output.reshape(-1) * 2).view(2, 3)
-        return (grad_output.view(-1) * 2).view(2, 3)
+        g = grad_output.t() if repair == "a" else grad_output
+        flat = g.reshape(-1) if repair in ("a", "b") else g.view(-1)
+        return (flat * 2).view(2, 3)
 
     x = torch.ones(2, 3, requires_grad=True)
     y = function(torch, forward, backward).apply(x)
