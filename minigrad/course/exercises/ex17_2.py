@@ -45,7 +45,7 @@ LATER = dict.fromkeys(
 )
 
 
-def part(name: str, right: dict[str, str], **crossing: float) -> SimpleNamespace:
+def stated(name: str, right: dict[str, str], **crossing: float) -> SimpleNamespace:
     """A Function by its formulas: of the result, and of each argument's gradient."""
     arguments = tuple([argument for argument in right if argument != "result"])
     contract = Contract(name=name, arguments=arguments)
@@ -59,12 +59,12 @@ def part(name: str, right: dict[str, str], **crossing: float) -> SimpleNamespace
 
 LENGTH = "sqrt(x * x + y * y)"
 PARTS = (
-    part(
+    stated(
         "Softplus",
         {"result": "log(1 + exp(x))", "x": "g / (1 + exp(-x))"},
         size=30.0,
     ),
-    part(
+    stated(
         "Hypot",
         {"result": LENGTH, "x": f"g * x / {LENGTH}", "y": f"g * y / {LENGTH}"},
     ),
