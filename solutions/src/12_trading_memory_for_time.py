@@ -35,10 +35,6 @@ check("12.1")
 
 # %% [markdown]
 # ## 12.2 Half the bytes
-#
-# Two hooks: `pack` makes a float16 tensor of every tensor of floating point numbers,
-# `unpack` gives back the dtype it had before. Other tensors (row numbers, masks) are
-# kept as they are: float16 would round a row number above 2048. (About 7 minutes.)
 
 
 # %% tags=["exercise"]
@@ -68,9 +64,6 @@ with mg.autograd.graph.saved_tensors_hooks(pack, unpack):
 y.backward()
 x.grad.tolist()
 
-# %% [markdown]
-# The check sends tensors of four dtypes through both hooks.
-
 # %% tags=["check"]
 check("12.2", [pack, unpack])
 
@@ -79,13 +72,6 @@ hint("12.2")
 
 # %% [markdown]
 # ## 12.3 To disk
-#
-# `with on_disk(folder):` keeps every tensor that's saved in the block as a file in
-# `folder`, a `pathlib.Path` that's empty at first. Backward runs in the block as well,
-# perhaps more than once. When the block is over no file is left, even after an
-# exception. `@contextmanager` makes this of a function with a `yield` in it: what comes
-# before `yield` runs when the block begins, what comes after it when the block ends.
-# (About 9 minutes.)
 
 
 # %% tags=["exercise"]
@@ -116,9 +102,6 @@ def on_disk(folder):
     # endregion
 
 
-# %% [markdown]
-# Two backwards, then an exception in the block: after each, no file should be left.
-
 # %% tags=["check"]
 check("12.3", on_disk)
 
@@ -145,11 +128,6 @@ hint("12.4")
 
 # %% [markdown]
 # ## 12.5 checkpoint(function, x)
-#
-# Now a checkpoint that's right for dropout as well. `function` draws random numbers, so
-# when it runs again, it has to draw the same ones. `mg.get_rng_state()` says where in
-# the sequence of random numbers we are, and `mg.set_rng_state(state)` goes back there.
-# When backward is over, the sequence has to be where it was before. (About 10 minutes.)
 
 
 # %% tags=["exercise"]
@@ -191,10 +169,6 @@ y = checkpoint(lambda x: x.exp() * (mg.rand(6) < 0.5), x)
 y.sum().backward()
 y.tolist(), x.grad.tolist()
 
-# %% [markdown]
-# The check counts the calls, looks at what's alive after forward, and lets somebody
-# else draw random numbers before backward runs.
-
 # %% tags=["check"]
 check("12.5", checkpoint)
 
@@ -203,11 +177,6 @@ hint("12.5")
 
 # %% [markdown]
 # ## 12.6 Where to cut
-#
-# In 16 layers, layer i saves `sizes[i]` numbers. A cut at place p keeps what goes into
-# layer p: `sizes[p - 1]` numbers (what layer p - 1 saves is its result). The cuts
-# divide the layers into segments, and backward recomputes one segment at a time. So the
-# peak is all that's kept at the cuts, plus the largest segment. (About 7 minutes.)
 
 
 # %%
@@ -222,7 +191,6 @@ peak(EQUAL, [4, 8, 12]), peak(FUNNEL, [4, 8, 12])
 
 # %% [markdown]
 # Equal segments are fine for equal layers. Is there anything better for the other list?
-# Write `best_cuts(sizes, k)`: k places, in order, with a peak that's as low as it gets.
 # (16 layers and 3 cuts leave 455 choices.)
 
 
@@ -235,7 +203,7 @@ def best_cuts(sizes, k):
 
 
 # %% [markdown]
-# How much lower is it? Up to 5 % above the lowest peak counts as right.
+# How much lower is it than with equal segments?
 
 # %% tags=["raises-exception"]
 cuts = best_cuts(FUNNEL, 3)

@@ -1,7 +1,7 @@
 """Known answers to the exercises: rows in ``<exercise id>/answers.toml``.
 
-The name of a row's table is its verdict: ``[[solved]]``, ``[[wrong]]``, ``[[crashed]]``
-or ``[[not_tried]]``. A row says what is handed in:
+The name of a row's table, or of its list, is its verdict: ``solved``, ``wrong``,
+``crashed`` or ``not_tried``. A row says what is handed in, if not the solution itself:
 
 - ``returns = "2 * x"``: the solution, whose backward returns this at its end,
 - ``methods = "def backward(ctx, g): ..."``: the solution with these instead of its own,

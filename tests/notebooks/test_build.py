@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 from minigrad.course.author import build
+from minigrad.course.exercises import catalogue, flat
 
 LESSON = """\
 # %% [markdown]
@@ -221,3 +222,24 @@ def test_no_notebook_holds_what_only_ruff_reads() -> None:
     books = [p for p in root.glob("*/**/*.ipynb") if p.parts[-2] != "src"]
     assert len(books) > 20
     assert [p.name for p in books if "noqa" in p.read_text("utf8")] == []
+
+
+SPOKEN = """\
+# %% [markdown]
+# ## 13.4 Clinic 1 and 2
+
+# %% tags=["exercise"]
+# shipped {name}
+"""
+
+
+def test_statement_and_what_is_shipped_come_from_the_text_of_the_exercise() -> None:
+    exercise = catalogue.load("13.4")
+    heading, shipped = build.read_cells(SPOKEN.format(name="Gap"), "a.py")
+    asked = f"## {exercise.heading} {exercise.statement} (About 8 minutes.)"
+    assert flat(build.prose(heading)) == flat(asked)
+    assert max(map(len, heading.lines)) <= 88
+    assert shipped.lines[0] == "class Gap(mg.autograd.Function):"
+    assert build.code(shipped, solved=False) in exercise.spec.SHIPPED
+    with pytest.raises(build.SourceError, match=r"2, line 5: ex13_4.toml ships no Gop"):
+        build.read_cells(SPOKEN.format(name="Gop"), "a.py")

@@ -30,8 +30,7 @@ KINDS = {
 }
 HINTS = 3
 
-TEXT = '''id = "{id}"
-title = "TODO: a short title"
+TEXT = '''title = "TODO: a short title"
 kind = "{kind}"
 points = 2
 minutes = 10
@@ -50,14 +49,10 @@ TODO: half of a worked step, shown when the same mistake has come three times.
 
 QUESTION = """
 [[questions]]
-id = "a"
 text = "TODO: the question"
 choices = ["TODO: one", "TODO: another"]
 why = "TODO: why it is so"
-
-[[questions.wrong]]
-answer = "TODO: another"
-looks_like = "TODO: what somebody thinks who says this"
+wrong."TODO: another" = "TODO: what somebody thinks who says this"
 """
 
 HANDED = """
@@ -69,25 +64,22 @@ TODO = "Function"
 MESSAGES = """
 [messages]
 where = "{{answer}}.backward"
-
-[messages.TODO]
-what = "TODO: what happened, with numbers in braces: {{got:g}}"
-looks_like = "TODO: what somebody thinks who writes this; or leave it out"
-hint = "TODO: a question about it"
+TODO.what = "TODO: what happened, with numbers in braces: {{got:g}}"
+TODO.looks_like = "TODO: what somebody thinks who writes this; or leave it out"
+TODO.hint = "TODO: a question about it"
 """
 
 LINE = """
 when_missing = "TODO: a question for somebody whose order lacks a line"
 
-[[lines]]
-id = "a"
-text = "    TODO = 1"
+lines = '''
+    TODO = 1
+    TODO = 2
+'''
 
-[[lines]]
-id = "b"
-text = "    TODO = 2"
-mistake = "TODO: what this line gets wrong; a line of the right program has no mistake"
-hint = "TODO: a question about it"
+[distractors]
+b.mistake = "TODO: what this line gets wrong; one of the right program has none"
+b.hint = "TODO: a question about it"
 """
 
 TRUTH = '''"""{id}: TODO."""
@@ -227,7 +219,7 @@ def lacking_words(exercise: Exercise) -> Iterator[str]:
         yield f"minutes = {exercise.minutes}: an exercise takes 1 to 40"
     for name in exercise.mistake_hints:
         if name not in TABLE:
-            yield f"[[mistakes]] has id {name!r}, which minigrad/mistakes.toml has not"
+            yield f"[mistakes] has id {name!r}, which minigrad/mistakes.toml has not"
 
 
 def lacking_parts(exercise: Exercise) -> Iterator[str]:
@@ -241,7 +233,7 @@ def lacking_parts(exercise: Exercise) -> Iterator[str]:
         if not [line for line in exercise.lines if line.mistake]:
             yield "no line is a distractor: give one a mistake and a hint"
         if not exercise.lines:
-            yield "it has no [[lines]]"
+            yield "it has no lines"
     elif not hasattr(spec, "look_at") and not exercise.parts:
         for name in ("CONTRACT", "cases", "reference"):
             if not hasattr(spec, name):

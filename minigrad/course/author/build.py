@@ -7,7 +7,8 @@ solutions/src/NN_slug.py -> solutions/NN_slug/NN_slug.ipynb   (solved)
 
 A cell tagged ``hide-input`` is collapsed: it holds a question and how it comes out.
 Explanations after it are folded, up to the next Try, Predict, Because or heading. So
-nothing gives the answer away.
+nothing gives the answer away. An exercise's heading that's alone in its cell is
+followed by what its text asks, and ``# shipped NAME`` becomes what its text ships.
 
 The result depends on the text of the source alone, byte for byte, and holds no outputs.
 Text that is generated elsewhere (the op table's type stub, the table of rules) is kept
@@ -22,10 +23,14 @@ import hashlib
 import json
 import re
 import sys
+import textwrap
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from minigrad.course.notebook import concepts, faq, paths, table_file
 
@@ -85,7 +90,7 @@ def read_cells(text: str, file: str) -> list[Cell]:
     before = lines[: starts[0]] if starts else lines[:1]
     if not starts or any(line and not line.startswith("# ruff:") for line in before):
         raise SourceError(f"{file}, cell 0, line 1: text before the first '# %%'")
-    cells = []
+    cells, stem = [], ""
     for number, (start, end) in enumerate(
         zip(starts, [*starts[1:], len(lines)], strict=True), 1
     ):
@@ -102,8 +107,44 @@ def read_cells(text: str, file: str) -> list[Cell]:
         for tag in cell.tags:
             if tag not in TAGS and not ASKED.fullmatch(tag):
                 raise cell.error(-1, f"unknown tag {tag!r}; known: {sorted(TAGS)}")
-        cells.append(cell)
+        if heading := _HEADING.fullmatch(body[0]):
+            stem = "ex{}_{}".format(*heading.groups())
+        cells.append(filled(cell, stem))
     return cells
+
+
+_HEADING = re.compile(r"# ## (\d\d)\.(\d+) .*")
+_SHIPPED = re.compile(r"# shipped (\w+)")
+
+
+def filled(cell: Cell, stem: str) -> Cell:
+    """The cell, with what it leaves to the text of its exercise.
+
+    After a heading that's alone: the statement and the minutes. In the place of
+    ``# shipped NAME``: that class or function, as a learner finds it.
+    """
+    first, *rest = cell.lines
+    if cell.markdown and _HEADING.fullmatch(first) and not rest:
+        text, lines = exercise_text(stem), [first]
+        whole = f"{text['statement'].strip()} (About {text['minutes']} minutes.)"
+        for paragraph in whole.split("\n\n"):
+            wrapped = textwrap.wrap(paragraph, 86, break_on_hyphens=False)
+            lines += ["#", *[f"# {line}" for line in wrapped]]
+        return replace(cell, lines=tuple(lines))
+    if shipped := not cell.markdown and _SHIPPED.fullmatch(first):
+        source = exercise_text(stem).get("shipped", "")
+        for node in ast.parse(source).body:
+            if getattr(node, "name", "") == shipped[1]:
+                found = str(ast.get_source_segment(source, node))
+                return replace(cell, lines=tuple(found.splitlines()))
+        raise cell.error(0, f"{stem}.toml ships no {shipped[1]}")
+    return cell
+
+
+def exercise_text(stem: str) -> dict[str, Any]:
+    """What the text file of an exercise says."""
+    file = resources.files("minigrad.course.exercises") / f"{stem}.toml"
+    return tomllib.loads(file.read_text("utf8"))
 
 
 def prose(cell: Cell) -> str:

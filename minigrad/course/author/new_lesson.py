@@ -134,10 +134,7 @@ NOTES = """\
 """
 
 RECALL = """\
-# The recall cards of lesson {number}.
-
 [[cards]]
-id = "{number}.r1"
 text = "TODO: a question that comes back in later lessons"
 choices = ["TODO: right", "TODO: wrong"]
 answer = "TODO: right"

@@ -290,7 +290,6 @@ class _Patient:
             is_extra=False,
             hints=(),
             mistake_hints={},
-            wrong_rules=(),
             half_step="",
             questions=(),
             lines=(),

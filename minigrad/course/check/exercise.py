@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import crossing, formulas
+from minigrad.course.check import crossing
 from minigrad.course.check.facts import Array, Arrays, Case, Contract, is_float
 
 
@@ -70,7 +70,6 @@ class Exercise:
     is_extra: bool
     hints: tuple[str, ...]
     mistake_hints: Mapping[str, str]
-    wrong_rules: tuple[formulas.Rule, ...]
     half_step: str
     questions: tuple[Question, ...]
     lines: tuple[Line, ...]

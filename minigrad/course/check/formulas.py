@@ -1,10 +1,9 @@
 """Wrong rules that an exercise's text file states as formulas, without any Python.
 
-``wrong = { x = "grad_output * x" }`` in a ``[[mistakes]]`` says what that mistake
-returns for the argument ``x``. A formula knows the arguments, ``grad_output`` (or
-``g``) and ``result`` by name, numbers, arithmetic, comparisons and the functions of
-``FUNCTIONS``; with several outputs the names are those of the outputs, and ``grad_``
-before them.
+``L04 = [{ x = "grad_output * x" }]`` in ``[wrong]`` says what that mistake returns for
+the argument ``x``. A formula knows the arguments, ``grad_output`` (or ``g``) and
+``result`` by name, numbers, arithmetic, comparisons and the functions of ``FUNCTIONS``;
+with several outputs the names are those of the outputs, and ``grad_`` before them.
 """
 
 from __future__ import annotations
@@ -147,15 +146,14 @@ def rules_of(
     tables: Sequence[Mapping[str, Any]],
     contract: Contract,
     file: str,
-    part: str = "[[mistakes]]",
 ) -> tuple[Rule, ...]:
-    """The wrong rules in this part of a text file.
+    """The wrong rules of a text file.
 
     Raises: MistakeTableError for an id that the table lacks, or a bad formula.
     """
     found = []
     for number, table in enumerate(tables, 1):
-        where = f"{file}, {part} number {number} ({table.get('id', 'no id')})"
+        where = f"{file}, [wrong] number {number} ({table.get('id', 'no id')})"
         if table.get("id") not in TABLE:
             what = "this id is not in the table of mistakes"
             fix = "use an id of minigrad/mistakes.toml, or add it there first"

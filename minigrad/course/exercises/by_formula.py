@@ -71,7 +71,7 @@ class Stated:
             for id, many in text.get("wrong", {}).items()
             for said in many
         ]
-        self.wrong = formulas.rules_of(wrong, contract, file, "[wrong]")
+        self.wrong = formulas.rules_of(wrong, contract, file)
         factors = text.get("factors", {})
         self.ratios = [
             replace(rule("factors", said), id=id)

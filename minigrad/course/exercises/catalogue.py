@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import resources
+from string import ascii_lowercase
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,7 +21,6 @@ from minigrad.course.check import (
     Line,
     Question,
     crossing,
-    formulas,
 )
 
 
@@ -77,9 +77,10 @@ def load(exercise_id: str) -> Exercise:
         raise ExerciseUnknownError(errors.message("exercise", what, fix))
     text = tomllib.loads(file.read_text("utf8"))
     spec = spec_of(stem, text)
-    contract = getattr(spec, "CONTRACT", None)
+    questions, shared = text.get("questions", []), text.get("choices", [])
+    lines, distractors = text.get("lines", ""), text.get("distractors", {})
     return Exercise(
-        id=text["id"],
+        id=text.get("id", exercise_id),
         title=text["title"],
         kind=text["kind"],
         statement=text["statement"].strip(),
@@ -87,13 +88,10 @@ def load(exercise_id: str) -> Exercise:
         minutes=text["minutes"],
         is_extra=text.get("extra", False),
         hints=tuple([flat(hint) for hint in text.get("hints", [])]),
-        mistake_hints=mistake_hints_of(text.get("mistakes", [])),
-        wrong_rules=formulas.rules_of(text.get("mistakes", []), contract, str(file))
-        if contract
-        else (),
+        mistake_hints={id: flat(it) for id, it in text.get("mistakes", {}).items()},
         half_step=flowing(text.get("half_step", "")),
-        questions=tuple([question_of(each) for each in text.get("questions", [])]),
-        lines=tuple([line_of(each) for each in text.get("lines", [])]),
+        questions=tuple([question_of(*each, shared) for each in lettered(questions)]),
+        lines=tuple([line_of(*each, distractors) for each in lettered(lines)]),
         spec=spec,
     )
 
@@ -141,35 +139,30 @@ def contract_of(table: Mapping[str, Any], before: Contract | None) -> Contract:
     return replace(before, **asked) if before else Contract(**asked)
 
 
-def mistake_hints_of(tables: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The exercise's own hints by mistake; the first of several stands."""
-    hints: dict[str, str] = {}
-    for table in tables:
-        if "hint" in table:
-            hints.setdefault(table["id"], flat(table["hint"]))
-    return hints
+def lettered(things: str | Sequence[Any]) -> list[tuple[str, Any]]:
+    """Each question, or line of a text, with its letter."""
+    each = things.splitlines() if isinstance(things, str) else things
+    return list(zip(ascii_lowercase[: len(each)], each, strict=True))
 
 
-def question_of(table: Mapping[str, Any]) -> Question:
-    """A question as the text file states it."""
+def question_of(
+    letter: str, table: Mapping[str, Any], shared: Sequence[str]
+) -> Question:
+    """A question as the text file states it; ``shared`` choices if it has none."""
     return Question(
-        id=table["id"],
+        id=letter,
         text=flat(table["text"]),
-        choices=tuple(table.get("choices", [])),
-        wrong={w["answer"]: flat(w["looks_like"]) for w in table.get("wrong", [])},
+        choices=tuple(table.get("choices", shared)),
+        wrong={answer: flat(it) for answer, it in table.get("wrong", {}).items()},
         why=flat(table.get("why", "")),
         hint=flat(table.get("hint", "")),
     )
 
 
-def line_of(table: Mapping[str, Any]) -> Line:
-    """A line as the text file states it; its indentation counts."""
-    return Line(
-        table["id"],
-        table["text"],
-        flat(table.get("mistake", "")),
-        flat(table.get("hint", "")),
-    )
+def line_of(letter: str, line: str, distractors: Mapping[str, Any]) -> Line:
+    """A line, whose indentation counts, with what is said of a distractor."""
+    said = distractors.get(letter, {"mistake": "", "hint": ""})
+    return Line(letter, line, flat(said["mistake"]), flat(said["hint"]))
 
 
 def flat(text: str) -> str:

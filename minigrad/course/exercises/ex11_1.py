@@ -5,47 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import minigrad
-from minigrad import func
+from minigrad import allclose, arange, eye, func, ones, sin
 
 
-def forward_passes(f: Callable[[Any], Any], size: int) -> int:
-    """One jvp for each column."""
-    x, directions = minigrad.ones(size), minigrad.eye(size)
-    columns = [func.jvp(f, (x,), (direction,))[1] for direction in directions]
-    return len(columns)
+def columns(f: Callable[[Any], Any], x: Any) -> list[Any]:
+    """The Jacobian by forward passes, one for each input."""
+    return [func.jvp(f, (x,), (v,))[1] for v in eye(x.numel())]
 
 
-def reverse_passes(f: Callable[[Any], Any], size: int) -> int:
-    """One run of the rules backwards for each row."""
-    result, pull_back = func.vjp(f, minigrad.ones(size))
-    rows = [
-        pull_back(row.reshape(result.shape)) for row in minigrad.eye(result.numel())
-    ]
-    return len(rows)
-
-
-def linear(rows: int, columns: int) -> Callable[[Any], Any]:
-    """A function from so many numbers to so many."""
-    matrix = minigrad.ones(rows, columns)
-    return lambda x: matrix @ x
-
-
-def diagonal() -> bool:
-    """Whether one direction of ones finds each slope of an elementwise function."""
-    x = minigrad.arange(8.0)
-    slopes = func.jvp(minigrad.sin, (x,), (minigrad.ones(8),))[1]
-    return bool(minigrad.allclose(slopes, x.cos()))
+def rows(f: Callable[[Any], Any], x: Any) -> list[Any]:
+    """The Jacobian by reverse passes, one for each output."""
+    result, pull_back = func.vjp(f, x)
+    return [pull_back(g.reshape(result.shape)) for g in eye(result.numel())]
 
 
 def truth() -> dict[str, str]:
     """The passes are run and counted."""
-    one = func.jvp(linear(50, 100), (minigrad.ones(100),), (minigrad.ones(100),))[1]
+
+    def tall(x: Any) -> Any:
+        return ones(1000, 3) @ x
+
+    def loss(x: Any) -> Any:
+        return (x * x).sum()
+
+    along = func.jvp(lambda x: ones(50, 100) @ x, (ones(100),), (ones(100),))[1]
+    x = arange(8.0)
+    slopes = func.jvp(sin, (x,), (ones(8),))[1]
     return {
-        "a": str(forward_passes(linear(1000, 3), 3)),
-        "b": str(reverse_passes(linear(1000, 3), 3)),
-        "c": str(forward_passes(lambda x: (x * x).sum(), 1000)),
-        "d": str(reverse_passes(lambda x: (x * x).sum(), 1000)),
-        "e": "1" if one.shape == (50,) else "50",
-        "f": "1" if diagonal() else "1000",
+        "a": str(len(columns(tall, ones(3)))),
+        "b": str(len(rows(tall, ones(3)))),
+        "c": str(len(columns(loss, ones(1000)))),
+        "d": str(len(rows(loss, ones(1000)))),
+        "e": "1" if along.shape == (50,) else "50",
+        "f": "1" if allclose(slopes, x.cos()) else "1000",
     }

@@ -11,27 +11,26 @@ import numpy as np
 from minigrad.course.check import Faults, Finding
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.duals import Dual, run_programs
-from minigrad.course.exercises.messages import Messages
+from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
 
-CLOSE = 1e-9
+Rule = Callable[..., float]
 
-Rule = Callable[[float, float, float, float], float]
-
-WRONG: dict[str, tuple[Rule, Rule]] = {
-    "cross.first": (lambda a, da, b, db: da * b, lambda y, dx, x, _: y * dx),
-    "cross.second": (lambda a, da, b, db: a * db, lambda y, dx, x, _: y * dx),
-    "cross.both": (lambda a, da, b, db: da * db, lambda y, dx, x, _: y * dx),
-    "turned": (lambda a, da, b, db: a * da + b * db, lambda y, dx, x, _: y * dx),
-    "exp.alone": (lambda a, da, b, db: da * b + a * db, lambda y, dx, x, _: y),
-    "exp.of_slope": (
-        lambda a, da, b, db: da * b + a * db,
-        lambda y, dx, x, _: math.exp(dx),
-    ),
-    "exp.input": (lambda a, da, b, db: da * b + a * db, lambda y, dx, x, _: x * dx),
+MUL: dict[str, Rule] = {
+    "right": lambda a, da, b, db: da * b + a * db,
+    "cross.first": lambda a, da, b, db: da * b,
+    "cross.second": lambda a, da, b, db: a * db,
+    "cross.both": lambda a, da, b, db: da * db,
+    "turned": lambda a, da, b, db: a * da + b * db,
 }
-"""Slopes of a product and of exp, as they are known to go wrong."""
+EXP: dict[str, Rule] = {
+    "right": lambda y, x, dx: y * dx,
+    "exp.alone": lambda y, x, dx: y,
+    "exp.of_slope": lambda y, x, dx: math.exp(dx),
+    "exp.input": lambda y, x, dx: x * dx,
+}
+"""Slopes of a product and of exp, and how they are known to go wrong."""
 
 
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
@@ -48,48 +47,39 @@ def fault_in(run: Dual, x: float, slope: float) -> Finding | None:
     shown = {"program": run.program, "x": round(x, 4), "t": round(slope, 4)}
     if run.kind:
         return say("no_dual", kind=run.kind, **shown)
-    value, right = Known.run(run.program, x, slope)
-    if abs(run.value - value) > CLOSE * abs(value):
-        return say("value", got=run.value, right=value, **shown)
-    if abs(run.slope - right) <= CLOSE * abs(right):
+    right = Known.run(run.program, x, slope, "right")
+    if not math.isclose(run.value, right.value):
+        return say("value", got=run.value, right=right.value, **shown)
+    if math.isclose(run.slope, right.slope):
         return None
-    name = "slope"
-    for wrong, rules in WRONG.items():
-        known = Known.run(run.program, x, slope, *rules)[1]
-        if abs(run.slope - known) <= CLOSE * abs(known):
-            name = f"slope.{wrong}"
-    return say(name, got=run.slope, right=right, **shown)
+    names = [*EXP, *MUL][::-1]
+    usual = {wrong: Known.run(run.program, x, slope, wrong).slope for wrong in names}
+    name = named("slope", usual, lambda known: math.isclose(run.slope, known))
+    return say(name, got=run.slope, right=right.slope, **shown)
 
 
 class Known:
-    """A dual number with the right rules, or with given ones."""
+    """A dual number with the right rules, but for one with a name of its own."""
 
-    def __init__(self, value: float, slope: float, *rules: Rule) -> None:
-        self.value, self.slope, self.rules = value, slope, rules
+    def __init__(self, value: float, slope: float, rule: str) -> None:
+        self.value, self.slope, self.rule = value, slope, rule
 
     @classmethod
-    def run(
-        cls, program: str, x: float, slope: float, *rules: Rule
-    ) -> tuple[float, float]:
-        """Value and slope of a program."""
-        result = eval(program, {"x": cls(x, slope, *(rules or RIGHT))})
-        return result.value, result.slope
+    def run(cls, program: str, x: float, slope: float, rule: str) -> Known:
+        """What a program comes to."""
+        result: Known = eval(program, {"x": cls(x, slope, rule)})
+        return result
 
     def __add__(self, other: Known) -> Known:
-        return Known(self.value + other.value, self.slope + other.slope, *self.rules)
+        return Known(self.value + other.value, self.slope + other.slope, self.rule)
 
     def __mul__(self, other: Known) -> Known:
-        slope = self.rules[0](self.value, self.slope, other.value, other.slope)
-        return Known(self.value * other.value, slope, *self.rules)
+        mul = MUL.get(self.rule, MUL["right"])
+        slope = mul(self.value, self.slope, other.value, other.slope)
+        return Known(self.value * other.value, slope, self.rule)
 
     def exp(self) -> Known:
         """e to the power of this."""
         value = math.exp(self.value)
-        slope = self.rules[1](value, self.slope, self.value, 0.0)
-        return Known(value, slope, *self.rules)
-
-
-RIGHT: tuple[Rule, Rule] = (
-    lambda a, da, b, db: da * b + a * db,
-    lambda y, dx, x, _: y * dx,
-)
+        slope = EXP.get(self.rule, EXP["right"])(value, self.value, self.slope)
+        return Known(value, slope, self.rule)

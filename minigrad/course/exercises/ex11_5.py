@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
+from timeit import repeat
 from typing import Any
 
 import numpy as np
 
-import minigrad
-from minigrad import func
+from minigrad import func, ones, sin
 from minigrad.course.check import Faults, Finding
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.clocks import Pace, Timed, timed
+from minigrad.course.exercises.ex11_1 import columns, rows
 from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
@@ -68,54 +67,29 @@ def wrong_choices(choices: Any) -> Faults:
     for task, choice, run in zip(TASKS, choices, measured(), strict=True):
         quickest = min(run, key=lambda mode: run[mode])
         if choice != quickest:
-            yield say(
-                f"choice.{quickest}",
-                task=task,
-                choice=choice,
-                forward=run["forward"] * 1e3,
-                reverse=run["reverse"] * 1e3,
-            )
+            times = {mode: seconds * 1e3 for mode, seconds in run.items()}
+            yield say(f"choice.{quickest}", task=task, choice=choice, **times)
 
 
 def measured() -> list[dict[str, float]]:
     """The seconds of each task in either mode, the least of a few runs."""
 
     def tall(x: Any) -> Any:
-        return minigrad.sin(minigrad.ones(400, 4) @ x)
+        return sin(ones(400, 4) @ x)
 
     def loss(x: Any) -> Any:
         return (x * x).sum()
 
-    x4, x400 = minigrad.ones(4), minigrad.ones(400)
+    x4, x400 = ones(4), ones(400)
     tasks = [
         (lambda: columns(tall, x4), lambda: rows(tall, x4)),
         (lambda: columns(loss, x400), lambda: rows(loss, x400)),
-        (
-            lambda: func.jvp(minigrad.sin, (x400,), (x400,)),
-            lambda: rows(minigrad.sin, x400),
-        ),
+        (lambda: func.jvp(sin, (x400,), (x400,)), lambda: rows(sin, x400)),
     ]
-    return [dict(zip(MODES, map(least, pair), strict=True)) for pair in tasks]
-
-
-def columns(f: Callable[[Any], Any], x: Any) -> None:
-    """The Jacobian by forward passes, one for each input."""
-    for direction in minigrad.eye(x.numel()):
-        func.jvp(f, (x,), (direction,))
-
-
-def rows(f: Callable[[Any], Any], x: Any) -> None:
-    """The Jacobian by reverse passes, one for each output."""
-    result, pull_back = func.vjp(f, x)
-    for row in minigrad.eye(result.numel()):
-        pull_back(row.reshape(result.shape))
-
-
-def least(run: Callable[[], Any]) -> float:
-    """The seconds of the quickest of three runs."""
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return [
+        {
+            mode: min(repeat(run, number=1, repeat=3))
+            for mode, run in zip(MODES, pair, strict=True)
+        }
+        for pair in tasks
+    ]

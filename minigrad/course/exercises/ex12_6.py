@@ -24,7 +24,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
             said = answer(list(sizes), k)
             if not are_cuts(said, k):
                 yield say("no_cuts", said=said, k=k)
-            yield fault_in(sorted(map(int, said)), sizes, k)
+            yield fault_in(tuple(sorted(map(int, said))), sizes)
 
 
 def tried(random: np.random.Generator) -> Iterator[list[int]]:
@@ -45,34 +45,24 @@ def are_cuts(said: Any, k: int) -> bool:
     return all(isinstance(p, int | np.integer) and 0 < p < LAYERS for p in said)
 
 
-def fault_in(cuts: Sequence[int], sizes: list[int], k: int) -> Finding | None:
+def fault_in(cuts: tuple[int, ...], sizes: list[int]) -> Finding | None:
     """What is wrong with these cuts; None if their peak is as good as the lowest."""
-    every = [list(each) for each in combinations(range(1, LAYERS), k)]
-    lowest = min(peak(sizes, each) for each in every)
-    got = peak(sizes, cuts)
+    k = len(cuts)
+    every = {each: costs(sizes, each) for each in combinations(range(1, LAYERS), k)}
+    got, lowest = sum(every[cuts]), min(map(sum, every.values()))
     if got <= lowest * (1 + WITHIN):
         return None
-    even = [round(LAYERS * turn / (k + 1)) for turn in range(1, k + 1)]
     usual = {
-        "even": even,
-        "equal_sums": min(every, key=lambda each: largest(sizes, each)),
-        "cheap": min(every, key=lambda each: kept(sizes, each)),
+        "even": tuple([round(LAYERS * turn / (k + 1)) for turn in range(1, k + 1)]),
+        "equal_sums": min(every, key=lambda each: every[each][1]),
+        "cheap": min(every, key=lambda each: every[each][0]),
     }
-    name = named("missed", usual, lambda each: each == list(cuts))
+    name = named("missed", usual, lambda each: each == cuts)
     return say(name, sizes=sizes, k=k, cuts=list(cuts), got=got, lowest=lowest)
 
 
-def peak(sizes: Sequence[int], cuts: Sequence[int]) -> int:
-    """What is kept at the cuts, and the largest segment with it."""
-    return kept(sizes, cuts) + largest(sizes, cuts)
-
-
-def kept(sizes: Sequence[int], cuts: Sequence[int]) -> int:
-    """What goes into each segment but the first."""
-    return sum([sizes[p - 1] for p in cuts])
-
-
-def largest(sizes: Sequence[int], cuts: Sequence[int]) -> int:
-    """The segment with the most to recompute."""
+def costs(sizes: Sequence[int], cuts: Sequence[int]) -> tuple[int, int]:
+    """What is kept, which goes into each segment but the first; the largest segment."""
     edges = [0, *cuts, len(sizes)]
-    return max([sum(sizes[a:b]) for a, b in pairwise(edges)])
+    segments = [sum(sizes[a:b]) for a, b in pairwise(edges)]
+    return sum([sizes[p - 1] for p in cuts]), max(segments)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Array, Arrays, Faults, Finding, crash_of, thrown
+from minigrad.course.check import Array, Faults, Finding, crash_of, thrown
 from minigrad.course.check.probes import opinions, seen
 from minigrad.course.exercises.gym.random_inputs import numbers
-from minigrad.course.exercises.messages import Messages
+from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
 
@@ -44,16 +44,18 @@ def look_at_linear(linear: Any, random: np.random.Generator) -> Iterator[Finding
     for batch, inputs, outputs in ((4, 3, 2), (3, 3, 3)):
         x, w = numbers(random, batch, inputs), numbers(random, outputs, inputs)
         g = numbers(random, batch, outputs)
-        value, found, crash = tried(linear, (x, w), g)
         shapes = {"x": x.shape, "W": w.shape, "g": g.shape}
-        if crash:
-            yield say("crashed", error=crash, **shapes)
+        try:
+            value, of_x, of_w = tried(linear, (x, w), g)
+        except RuntimeError as error:
+            yield say("crashed", error=told(error), **shapes)
+            return
         if not np.allclose(value, x @ w.T):
             yield say("linear.value", **shapes)
-        if not np.allclose(found[0], g @ w):
+        if not np.allclose(of_x, g @ w):
             yield say("linear.x", **shapes)
-        if not np.allclose(found[1], g.T @ x):
-            reshaped = np.allclose(found[1].ravel(), (x.T @ g).ravel())
+        if not np.allclose(of_w, g.T @ x):
+            reshaped = np.allclose(of_w.ravel(), (x.T @ g).ravel())
             name = "linear.reshaped" if reshaped and outputs != inputs else "linear.w"
             yield say(name, **shapes)
 
@@ -61,53 +63,38 @@ def look_at_linear(linear: Any, random: np.random.Generator) -> Iterator[Finding
 def look_at_gap(gap: Any, random: np.random.Generator) -> Iterator[Finding]:
     """Prediction and target are both inputs; the upstream gradient is not 1."""
     made, wanted = numbers(random, 2, 3), numbers(random, 2, 3)
-    g = np.asarray(-1.5)
-    value, found, crash = tried(gap, (made, wanted), g)
-    if crash:
-        yield say("crashed", error=crash, x="", W="", g="")
-    if not np.allclose(value, ((made - wanted) ** 2).mean()):
-        turned = np.allclose(value, -((made - wanted) ** 2).mean())
+    g, loss = np.asarray(-1.5), ((made - wanted) ** 2).mean()
+    try:
+        value, *found = tried(gap, (made, wanted), g)
+    except RuntimeError as error:
+        yield say("crashed", error=told(error), x="", W="", g="")
+        return
+    if not np.allclose(value, loss):
+        turned = np.allclose(value, -loss)
         yield say("gap.value.turned" if turned else "gap.value", got=value)
     right = g * 2 * (made - wanted) / made.size
-    signs = [sign_of(each, right) for each in found]
-    if signs == [1, -1]:
-        return
-    names = {(-1, 1): "gap.both", (1, 1): "gap.target", (-1, -1): "gap.made"}
-    name = names.get((signs[0], signs[1]), "gap.other")
     times = float((found[0] / right).flat[0])
-    opposite = np.allclose(found[1], -found[0])
-    if name == "gap.other" and opposite and times > 0 and is_times(found[0], right):
-        name = "gap.factor"
-    said = {"made": found[0], "wanted": found[1], "times": times}
-    yield say(name, right=right, **said)
+    usual = {
+        "both": (-right, right),
+        "target": (right, right),
+        "made": (-right, -right),
+        "factor": (abs(times) * right, -abs(times) * right),
+    }
+    if not np.allclose(found, (right, -right)):
+        name = named("gap", usual, lambda pair: np.allclose(found, pair))
+        yield say(name, right=right, made=found[0], wanted=found[1], times=times)
 
 
-def is_times(found: Array, right: Array) -> bool:
-    """Whether one is a number times the other."""
-    return np.allclose(found * right.flat[0], right * found.flat[0])
-
-
-def sign_of(found: Array, right: Array) -> int:
-    """1 if these are equal, -1 if one is the other turned round, 0 if neither."""
-    same, turned = np.allclose(found, right), np.allclose(found, -right)
-    return int(same) - int(turned)
-
-
-def tried(
-    function: Any, inputs: tuple[Array, ...], g: Array
-) -> tuple[Array, list[Array], str]:
-    """Value, gradients, and what was raised; zeros stand for a missing gradient."""
+def tried(function: Any, inputs: tuple[Array, ...], g: Array) -> list[Array]:
+    """Value and gradients; zeros stand for a missing gradient."""
     leaves = [minigrad.tensor(each, requires_grad=True) for each in inputs]
-    try:
-        y = function.apply(*leaves)
-        found: Arrays = tuple(
-            [
-                None if each is None else each.numpy()
-                for each in minigrad.autograd.grad(
-                    y, leaves, minigrad.tensor(g), materialize_grads=True
-                )
-            ]
-        )
-    except RuntimeError as error:
-        return np.zeros(()), [], thrown(crash_of("", error)).removesuffix(": ")
-    return y.detach().numpy(), [each for each in found if each is not None], ""
+    y = function.apply(*leaves)
+    found = minigrad.autograd.grad(
+        y, leaves, minigrad.tensor(g), materialize_grads=True
+    )
+    return [each.detach().numpy() for each in (y, *found) if each is not None]
+
+
+def told(error: Exception) -> str:
+    """An exception as its last line names it."""
+    return thrown(crash_of("", error)).removesuffix(": ")

@@ -41,17 +41,19 @@ class Messages:
         return _finding(self._said(name), values)
 
     def of_crash(self, name: str, crash: Crash, /, **values: Any) -> Finding:
-        """The first row of ``[[messages.<name>.when]]`` that fits an exception.
+        """The words of the first of ``[messages.<name>.when]`` that fits an exception.
 
-        A row tells it by the name of its class, ``raises``, and by what it ``says``.
-        What an untouched exercise raises is raised again: it isn't tried.
+        Its key is what the exception says, unless it has a ``says`` of its own; it may
+        have the name of a class, ``raises``, as well. ``what`` is the exception's text
+        unless it's given. What an untouched exercise raises is raised again.
         """
         pass_on_todo(crash)
         values = {"text": crash.text} | values
         said = self._said(name)
-        rows = said.get("when", [])
+        rows = [{"says": key, **row} for key, row in said.get("when", {}).items()]
         fitting = [row for row in rows if is_about(row, crash)]
-        return _finding({**said, **(fitting[0] if fitting else {})}, values)
+        usual = {"what": "{text}", "crashed": True}
+        return _finding({**usual, **said, **(fitting[0] if fitting else {})}, values)
 
     def _said(self, name: str) -> dict[str, Any]:
         table = text_of(self._module)["messages"]
@@ -74,7 +76,7 @@ def named(name: str, usual: Mapping[str, Any], fits: Callable[[Any], Any]) -> st
 
 def own_words(table: Mapping[str, Any]) -> dict[str, Any]:
     """What a table says itself, without the messages below it."""
-    return {key: value for key, value in table.items() if not isinstance(value, dict)}
+    return {k: v for k, v in table.items() if k == "when" or not isinstance(v, dict)}
 
 
 def is_about(row: Mapping[str, Any], crash: Crash) -> bool:

@@ -41,16 +41,18 @@ def cards() -> list[Card]:
     folder = resources.files("minigrad.course.notebook.recall_cards")
     names = sorted([f.name for f in folder.iterdir() if f.name.endswith(".toml")])
     return [
-        card_of(table)
+        card_of(f"{name.removesuffix('.toml')}.r{place}", table)
         for name in names
-        for table in tomllib.loads((folder / name).read_text("utf8"))["cards"]
+        for place, table in enumerate(
+            tomllib.loads((folder / name).read_text("utf8"))["cards"], 1
+        )
     ]
 
 
-def card_of(table: dict[str, Any]) -> Card:
+def card_of(id: str, table: dict[str, Any]) -> Card:
     """A card as its file states it."""
     question = Question(
-        id=table["id"],
+        id=id,
         text=flat(table["text"]),
         choices=tuple(table["choices"]),
         wrong={},

@@ -23,17 +23,6 @@ def moves_x_itself(f, x, eps=1e-6):
     return True
 
 
-def all_at_once(f, x):
-    y = f(x)
-    g = mg.randn(y.shape, dtype=y.dtype)
-    (found,) = mg.autograd.grad(y, x, g)
-    slopes = mg.zeros(x.numel(), dtype=x.dtype)
-    for i in range(x.numel()):
-        way = mg.eye(x.numel(), dtype=x.dtype)[i].reshape(x.shape) * 1e-6
-        slopes[i] = (g * (f(x.detach() + way) - f(x.detach() - way))).sum() / 2e-6
-    return mg.allclose(found.reshape(-1), slopes, rtol=1e-3, atol=1e-5)
-
-
 def along_a_direction(f, x):
     y = f(x)
     g = mg.randn(y.shape, dtype=y.dtype)
@@ -42,22 +31,6 @@ def along_a_direction(f, x):
     step = 1e-6 * way
     slope = ((g * (f(x.detach() + step) - f(x.detach() - step))).sum() / 2e-6).item()
     return abs((found * way).sum().item() - slope) <= 1e-5 + 1e-3 * abs(slope)
-
-
-def stays_moved(f, x):
-    y = f(x)
-    g = mg.randn(y.shape, dtype=y.dtype)
-    (found,) = mg.autograd.grad(y, x, g)
-    flat = x.detach().view(-1)
-    for i in range(x.numel()):
-        flat[i] = flat[i] + 1e-6
-        high = (g * f(x.detach())).sum().item()
-        flat[i] = flat[i] - 2e-6
-        low = (g * f(x.detach())).sum().item()
-        slope = (high - low) / 2e-6
-        if abs(found.view(-1)[i].item() - slope) > 1e-5 + 1e-3 * abs(slope):
-            return False
-    return True
 
 
 def whole_jacobian(f, x):
@@ -71,7 +44,3 @@ def whole_jacobian(f, x):
             if abs(found.view(-1)[i].item() - slope.item()) > 1e-4:
                 return False
     return True
-
-
-def asks_nobody(f, x):
-    return f(x).requires_grad

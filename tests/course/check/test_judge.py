@@ -53,7 +53,7 @@ def exercise(
     spec = SimpleNamespace(
         CONTRACT=contract, reference=reference, gradients=gradients, **more
     )
-    return replace(load("01.4"), spec=spec, mistake_hints={}, wrong_rules=())
+    return replace(load("01.4"), spec=spec, mistake_hints={})
 
 
 PRODUCT = exercise(
@@ -653,19 +653,6 @@ EMPTY = Crash("jvp", ("ValueError",), "not enough values to unpack", True, "", 3
 def test_forward_mode(wanted: tuple[str, ...], first: Tangent, second: Tangent) -> None:
     (facts,) = Fake(FORWARD, PRODUCTS[:1]).facts()
     assert ids_of([replace(facts, tangents=(first, second))], FORWARD) == wanted
-
-
-def test_formula_of_a_text_file_is_a_story() -> None:
-    table = {"id": "L11", "wrong": {"x": "grad_output * where(y > 0, y, 0)"}}
-    rules = rules_of([table], PRODUCT.contract, "a.toml")
-    of = replace(PRODUCT, wrong_rules=rules)
-
-    def masked(g: Array, x: Array, y: Array) -> tuple[Array, ...]:
-        return g * np.maximum(y, 0), g * x
-
-    assert Fake(of, PRODUCTS, masked).ids() == ("L11",)
-    assert Fake(of, PRODUCTS).ids() == ()
-    assert Fake(PRODUCT, PRODUCTS, masked).ids() == ()
 
 
 @pytest.mark.parametrize(

@@ -43,8 +43,8 @@ def words_of(stem: str) -> set[str]:
 def messages_in(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
     """The names of all messages of a text file, and all that each of them may say."""
     for name, said in table.items():
-        if isinstance(said, dict):
-            rows = [said, *said.get("when", [])]
+        if isinstance(said, dict) and name != "when":
+            rows = [said, *said.get("when", {}).values()]
             words = [str(row.get(key, "")) for row in rows for key in WORDS]
             yield above + name, " ".join(words)
             yield from messages_in(said, f"{above}{name}.")
@@ -83,13 +83,15 @@ TABLE = {
             "join": {"hint": "When?\n", "values_right": True},
         },
         "crashed": {
-            "what": "{text}",
-            "crashed": True,
             "hint": "Read it.",
-            "when": [
-                {"raises": "RuntimeError", "says": ["two", "one"], "hint": "Both?"},
-                {"says": "ValueError: one", "hint": "Only one?"},
-            ],
+            "when": {
+                "2": {
+                    "raises": "RuntimeError",
+                    "says": ["two", "one"],
+                    "hint": "Both?",
+                },
+                "ValueError: one": {"hint": "Only one?"},
+            },
         },
     }
 }

@@ -1,2 +1,0 @@
-def not_written(f, x, v):
-    raise NotImplementedError("TODO: the slopes, then what v makes of their slopes")
