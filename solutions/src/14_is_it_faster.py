@@ -1,5 +1,3 @@
-# ruff: noqa: F811  (a bug to be found, and the function without it)
-
 # %% [markdown]
 # # Exercises: Is it faster?
 #
@@ -43,11 +41,6 @@ check("14.1")
 
 # %% [markdown]
 # ## 14.2 Measure honestly
-#
-# How many times as long does `one()` take as `other()`? Run both once before any clock
-# runs. Then let them take turns, in at least five rounds, each with a ratio of its own.
-# Return the median of the ratios, the lowest and the highest. `seconds` takes the time
-# of one call. (About 10 minutes.)
 
 
 # %%
@@ -184,11 +177,6 @@ compare(step_with(in_single_operations), step_with(CrossEntropy.apply))
 
 # %% [markdown]
 # ## 14.4 The race
-#
-# Two threads add up a list, each one every other number, in a place that they share.
-# `run` starts them, and lets them go on in an order that's drawn: at each `yield` it
-# may be another one's turn. Between a read of a shared number and a write to it there's
-# always one: no processor promises more. Make every run right. (About 8 minutes.)
 
 
 # %%
@@ -203,16 +191,7 @@ def run(work, threads, places):
 
 
 # %% tags=["exercise"]
-def parallel_sum(numbers, run):
-    def work(shared, k):
-        for x in numbers[k::2]:
-            total = shared[0]
-            yield
-            shared[0] = total + x
-            yield
-
-    shared = run(work, threads=2, places=1)
-    return shared[0]
+# shipped parallel_sum
 
 
 # %% tags=["solution"]

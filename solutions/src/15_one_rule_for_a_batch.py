@@ -1,5 +1,3 @@
-# ruff: noqa: F811  (a bug to be found, and the class without it)
-
 # %% [markdown]
 # # Exercises: One rule for a batch
 #
@@ -33,11 +31,6 @@ check("15.1")
 
 # %% [markdown]
 # ## 15.2 Mul, one side batched
-#
-# Write the rule, without a loop. One of the two tensors may be shared by all samples;
-# its entry in `in_dims` is None then, and it may have more axes than a sample. Where do
-# you put the mapped axis, so that broadcasting stretches the right one? (About 12
-# minutes.)
 
 
 # %% tags=["exercise"]
@@ -82,10 +75,6 @@ hint("15.2")
 
 # %% [markdown]
 # ## 15.3 Sum(axis) under vmap
-#
-# x is the batch. `axis` is a number and says along which axis of a *sample* to add; it
-# counts from the front, or from the end. Which axis of the batch is that? Write the
-# rule, without a loop. (About 9 minutes.)
 
 
 # %% tags=["exercise"]
@@ -128,32 +117,10 @@ hint("15.3")
 
 # %% [markdown]
 # ## 15.4 Right shape, wrong sample
-#
-# Run the cell below the class. The samples are the columns of x: (1, 0, 0), (1, 1, 0)
-# and (0, 0, 2). So W times the first one is W's first column. But what comes out first
-# is another vector. Find the reason, and repair the rule. In other batches the samples
-# are the rows. (About 8 minutes.)
 
 
 # %% tags=["exercise"]
-class Linear(mg.autograd.Function):
-    @staticmethod
-    def forward(x, W):
-        return x @ W.T
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        ctx.save_for_backward(*inputs)
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        x, W = ctx.saved_tensors
-        g = grad_output.unsqueeze(-1)
-        return grad_output @ W, g * x.unsqueeze(-2)
-
-    @staticmethod
-    def vmap(info, in_dims, x, W):
-        return Linear.apply(x, W), 0
+# shipped Linear
 
 
 # %% tags=["solution"]
@@ -179,7 +146,8 @@ class Linear(mg.autograd.Function):
 
 
 # %% [markdown]
-# The first vector should be [1, 4, 7]. Run this before and after your repair.
+# The samples are the columns of x: (1, 0, 0), (1, 1, 0) and (0, 0, 2). So the first
+# vector should be W's first column. Run this before and after your repair.
 
 # %% tags=["raises-exception"]
 x = mg.tensor([[1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
