@@ -40,18 +40,16 @@ mg.vmap(score)(X)
 # %% [markdown] tags=["slide"]
 # There are two results, one for each sample, but there was only one call: the shape was
 # printed once, and it's that of a sample. So `sum(0)` adds the three numbers of a
-# sample, not the two samples. `score` doesn't know that there's a batch. Its x is a
-# **stand-in**: it has the shape of one sample, but no numbers.
+# sample, not the two samples. Its x is a **stand-in**: it has the shape of one sample,
+# but no numbers.
 
 # %% [markdown] tags=["slide"]
 # ## Does backward work through vmap?
 #
-# Now X requires grad. `inside` notes what x says about that while `score` runs. Then it
-# runs backward, and returns its note and whether X has a gradient.
-#
-# In the pictures of this lesson, a tensor that holds all samples is a stack with double
-# lines. Its shape says `[2]x3`: the axis in brackets counts the samples. That's the
-# **mapped axis**.
+# Now X requires grad. `inside` notes what x says about that while `score` runs, runs
+# backward, and returns its note and whether X has a gradient. In the pictures, a tensor
+# that holds all samples is a stack with double lines. Its shape says `[2]x3`: the axis
+# in brackets counts the samples. That's the **mapped axis**.
 
 
 # %% tags=["slide"]
@@ -126,9 +124,8 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# `in_dims` is about arguments only. In the result, the mapped axis comes first, unless
-# you say otherwise. The picture shows a `permute` that you didn't write: vmap moves the
-# mapped axis to the front, and `2x[3]` becomes `[3]x2`.
+# `in_dims` is about arguments only. The picture shows a `permute` that you didn't
+# write: vmap moves the mapped axis to the front, and `2x[3]` becomes `[3]x2`.
 
 # %% [markdown] tags=["slide"]
 # To have the mapped axis elsewhere in the result, use `out_dims`. Here the three
@@ -154,7 +151,7 @@ def mapped(dim=0):
 mg.live(mapped, dim=(0, 1))
 
 # %% [markdown] tags=["explain"]
-# Three: 17, 29 and 45. Now each column is a sample, and 17 is 1² + 4². X.grad doesn't
+# Three: 17, 29 and 45. Each column is a sample, and 17 is 1² + 4². X.grad doesn't
 # change: in the end all squares are added, one way or the other, and their slope is 2X.
 
 # %% [markdown] tags=["slide"]
@@ -221,18 +218,16 @@ dots.sum().backward()
 # The rule gets `2x[3]`: nothing has been moved yet, because that's the rule's job. Its
 # `movedim(1, 0)` is the `permute` in the picture. Then it calls `Dot.apply` again, this
 # time with real tensors. So forward gets `[3]x2` and runs once, and one ctx keeps all
-# three samples.
-#
-# v needn't be mapped. Broadcasting lines up axes from the right (lesson 06), so the two
-# numbers of v meet the two numbers of each sample. That works as long as v has no more
-# axes than a sample. In backward, `g * x` has the shape (3, 2), and v (2,): if v
+# three samples. v needn't be mapped: broadcasting lines up axes from the right (lesson
+# 06), so its two numbers meet the two of each sample. That works as long as v has no
+# more axes than a sample. In backward, `g * x` has the shape (3, 2), and v (2,): if v
 # required grad, the engine would add up the three rows.
 
 # %% [markdown] tags=["slide"]
 # ## What if a rule doesn't look at in_dims?
 #
 # This one hands on its tensors just as they came. M holds three samples of three
-# numbers each; again, the samples are the columns.
+# numbers each, the columns.
 
 
 # %% tags=["slide"]
@@ -267,7 +262,7 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # 6 is 1 + 2 + 3: a number from each sample. The axis wasn't moved, and with as many
 # rows as columns no shape gives that away. vmap believes what a rule says about its
-# result, since nothing in the numbers says whose they are.
+# result.
 
 # %% [markdown] tags=["slide"]
 # So test your rule against a loop, with lengths that differ: with two samples of three
@@ -339,11 +334,10 @@ mg.vmap(WithNumPy.apply, in_dims=(1, None))(Z, v)
 # %% [markdown] tags=["slide"]
 # ## How do I get the gradient of every sample?
 #
-# backward adds the gradients of all samples. Sometimes you need each by itself: to find
-# the samples that change the weights most, or to limit what each can add. That's a
-# **per-sample gradient**.
-# `mg.func.grad(loss)` is a function of one sample, so you can map it. All samples share
-# the weights: None. X is still the batch of the first section.
+# backward adds the gradients of all samples. Sometimes you need each by itself, a
+# **per-sample gradient**: to find the samples that change the weights most, or to limit
+# what each can add. `mg.func.grad(loss)` is a function of one sample, so you can map
+# it. All samples share the weights: None. X is the batch of the first section.
 
 
 # %% tags=["slide", "Q96"]
@@ -397,18 +391,12 @@ def loop_over_vmap():
 # %% tags=["predict", "hide-input", "slide"]
 course.predict(
     "15.loop",
-    "How long does the loop over 64 samples take?",
-    [
-        "less than twice as long as vmap",
-        "2 to 10 times as long",
-        "more than 10 times as long",
-    ],
+    "How many times as long as vmap does the loop over 64 samples take?",
+    ["less than 2", "2 to 10", "more than 10"],
     so=lambda _: (
-        "more than 10 times as long"
+        "more than 10"
         if (ratio := loop_over_vmap()) > 10
-        else "2 to 10 times as long"
-        if ratio > 2
-        else "less than twice as long as vmap"
+        else ("2 to 10" if ratio > 2 else "less than 2")
     ),
     why="vmap makes nodes and runs backward once. The loop does all of it 64 times.",
 )
@@ -425,8 +413,7 @@ course.predict(
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now write for one sample, and map over any axis. Answer each card in your own
-# words before you open it.
+# Answer each card in your own words before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>What does a function under vmap get as x?</summary>
@@ -452,15 +439,13 @@ course.predict(
 
 # %% [markdown]
 # **In PyTorch this is** the same since version 2.0: `torch.vmap`, `torch.func.grad`,
-# and in your Function `generate_vmap_rule` or a static method `vmap`. There too, x says
-# that it doesn't require grad. If PyTorch has no rule for one of its own operations, it
-# runs a loop, and warns you that this is slow.
+# and in your Function `generate_vmap_rule` or a static method `vmap`. If PyTorch has no
+# rule for one of its own operations, it runs a loop, and warns you that this is slow.
 #
 # ## Now you
 #
 # [Six exercises](../exercises/15_one_rule_for_a_batch/15_exercises.ipynb)
-# wait for you; in 15.2 you write the rule that's needed most often. They link back to
-# this lesson. Where you stand:
+# wait for you; in 15.2 you write the rule that's needed most often. Where you stand:
 
 # %%
 course.progress("15")

@@ -43,9 +43,8 @@ round(mg.nn.functional.cross_entropy(x @ w, y).item(), 4)
 
 # %% [markdown] tags=["explain", "slide"]
 # All ten logits are 0, so each digit gets the probability 1/10, and -ln(1/10) is ln 10,
-# or 2.30. It's the loss of a network that gives every class the same chance. With 27
-# classes it would be ln 27, or 3.30. A loss of 0 would mean: always right, always
-# certain.
+# or 2.30. With 27 classes it would be ln 27, or 3.30. A loss of 0 would mean: always
+# right, always certain.
 
 # %% [markdown] tags=["slide"]
 # But weights aren't 0 at the start: in a network with two layers, their gradients would
@@ -98,8 +97,8 @@ mg.live(scaled, scale=mg.tensor(1.0))
 # About 0.18. People divide by the square root of the number of inputs, here 8: a sum of
 # 64 products is then about as large as one of them, and the loss is 2.38. Look at the
 # first loss of every run. If it isn't near ln of the number of classes, something is
-# wrong already, and you don't have to train to see it. If it's 64 times that, the
-# losses of a batch of 64 were added, not averaged.
+# wrong already. If it's 64 times that, the losses of a batch of 64 were added, not
+# averaged.
 
 # %% [markdown] tags=["slide"]
 # ## One training step
@@ -126,11 +125,10 @@ round(loss.item(), 2), round(again.item(), 2)
 
 # %% [markdown] tags=["explain", "slide"]
 # backward puts the gradient into `w.grad`, and empties the boxes. `w` itself changes in
-# the last line only, in place: it's version 1 then. And `zero_grad`? There was nothing
-# to clear yet. In the next round it takes `w.grad` away, before backward would add to
-# it (lesson 05). One training step takes the loss on these 32 images from 2.30 to 2.15.
-# If every step used them, the network would learn these 32 and nothing of the other
-# 1765. That's why each step gets a new batch.
+# the last line only, in place: it's version 1 then. And `zero_grad`? In the next round
+# it takes `w.grad` away, before backward would add to it (lesson 05). One training step
+# takes the loss on these 32 images from 2.30 to 2.15. If every step used them, the
+# network would learn these 32 and nothing of the others. So each step gets a new batch.
 
 # %% [markdown] tags=["slide"]
 # ## A loop with a progress bar
@@ -154,10 +152,10 @@ for _ in run:
     run.note(loss=loss)
 
 # %% [markdown] tags=["explain", "slide"]
-# The first loss is ln 10. The curve begins below it, as each of its points is the mean
-# of six losses. No two batches are alike, so single losses jump about: the last 50 are
-# between 0.14 and 0.34. Don't judge a change by the last one, which the bar shows. Take
-# the mean of several runs, with other seeds.
+# The curve begins below ln 10, as each of its points is the mean of six losses. No two
+# batches are alike, so single losses jump about: the last 50 are between 0.14 and 0.34.
+# Don't judge a change by the last one, which the bar shows. Take the mean of several
+# runs, with other seeds.
 
 # %% [markdown] tags=["slide"]
 # ## What does each Function cost?
@@ -182,8 +180,7 @@ course.costs(two_layers)
 # %% [markdown] tags=["explain"]
 # Relu and the second `@`, and it's one array: Relu's result, 64 times 64 numbers of 4
 # bytes, which both need. It takes memory once and is counted for both. Images and
-# weights, which are there anyway, don't count. The slowest is usually `Mm`. In 16.6
-# this table is a part of your own report card.
+# weights, which are there anyway, don't count. The slowest is usually `Mm`.
 
 # %% [markdown] tags=["slide"]
 # ## Learning-rate schedules
@@ -241,7 +238,7 @@ class Run:
 
 # %% [markdown] tags=["slide"]
 # This is saved after 20 steps. Then a new `Run` goes on from the file for 20 more,
-# with some parts of it or with all. `whole` is a run of 40 steps that nobody stopped.
+# with some parts of it or with all. `whole` is a run of 40 steps without a stop.
 
 # %% tags=["slide"]
 whole, first = Run().go(40), Run().go(20)
@@ -273,9 +270,8 @@ resumed("w"), resumed("w", "optimizer"), resumed("w", "optimizer", "random")
 # Only the last one. Without its running means, Adam begins anew: its step changes a
 # weight by 0.08 on average, as the very first one did; step 21 of `whole`, by 0.016.
 # And without the random state you'd draw the batches of steps 1 to 20 once more. If
-# there's a schedule, save its `state_dict()` as well. With all of it, not a single
-# digit differs. And if you press the stop button in the middle of a save? The old file
-# is still there: it's replaced only once the new one is fully written.
+# there's a schedule, save its `state_dict()` as well. And if you press the stop button
+# in the middle of a save? The old file stays until the new one is fully written.
 
 # %% [markdown] tags=["slide"]
 # ## What does one wrong gradient do to the loss?
@@ -343,9 +339,8 @@ right
 
 # %% [markdown] tags=["slide"]
 # With the right gradient, the loss goes from 3.5, a little above ln 27, to 2.2. A batch
-# looks up 192 letters, but only 23 different rows on average. So `Overwriting` throws
-# away seven of eight gradients. Here row 1 is looked up three times, and row 2 once.
-# Each look-up sends back a 1, so row 1 should get 3.
+# looks up 192 letters, but only 23 different rows on average: `Overwriting` throws away
+# seven of eight gradients. Here row 1 is looked up three times, so it should get 3.
 
 
 # %% tags=["slide"]
@@ -362,26 +357,22 @@ four_letters()
 course.predict(
     "16.falling",
     "And where does the loss end with Overwriting, after the same 500 steps?",
-    [
-        "above 3.3: it doesn't fall",
-        "near 2.9",
-        "near 2.5",
-        "at 2.2, like the right one",
-    ],
+    ["above 3.3: it doesn't fall", "near 2.9", "near 2.5", "near 2.2"],
     then=four_letters,
-    so=lambda ran: (
-        "at 2.2, like the right one" if wrong == right else f"near {wrong[1]}"
-    ),
+    so=lambda ran: f"near {wrong[1]}",
     why="Row 1 should get 3 and gets 1. The two layers above it learn all the same.",
     at="table.grad was empty",
     level="picture",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# At 2.2, too. What's left of the gradient still points downhill, and the layers above
-# have right gradients: they learn to use whatever the table holds. It isn't Adam that
-# hides the mistake: with SGD (rate 0.5) it's 2.24 and 2.27. Now a table that gets no
-# gradient at all, and one that gets the wrong sign:
+# At 2.2, like the right one. What's left of the gradient still points downhill, and the
+# layers above have right gradients: they learn to use whatever the table holds. (It
+# isn't Adam that hides the mistake: with SGD at 0.5 it's 2.24 and 2.27.)
+
+# %% [markdown] tags=["slide"]
+# Now a table that gets no gradient at all, and one that gets the wrong sign. Say first
+# where each of the two losses ends.
 
 # %% tags=["slide"]
 no_gradient = train(lambda table, idx: table.detach()[idx])
@@ -405,10 +396,10 @@ course.because(
 # %% [markdown] tags=["slide"]
 # ## Only your own Functions
 #
-# In the exercises you train with Functions that you have written, and nothing else. A
-# guard watches: in its block, no built-in operation may join the graph, and nothing may
-# be imported that brings gradients of its own. Inside your forward and backward you use
-# what you like. **Predict.** Which line stops?
+# In the exercises you train with your own Functions. A guard watches: in its block, no
+# built-in operation may join the graph, and nothing may be imported that brings
+# gradients of its own. Inside forward and backward you use what you like. **Predict.**
+# Which line stops?
 
 # %% tags=["predict", "raises-exception", "slide"]
 table = mg.zeros(27, 2, requires_grad=True)
@@ -426,8 +417,7 @@ with course.only_my_functions():
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now train a network, stop and go on without losing anything, and say what its
-# loss does and doesn't tell. Answer each card in your own words before you open it.
+# Answer each card in your own words before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>What should the loss be before the first step?</summary>

@@ -54,8 +54,8 @@ course.side_by_side(scale)
 # %% [markdown] tags=["explain", "slide"]
 # No to both: each of minigrad's 21 steps has a twin in PyTorch that says the same. At
 # two more steps minigrad waits: there PyTorch notes that its apply and its engine are
-# C++, where less can be seen. The rules of ctx, the order of nodes, the versions of saved
-# tensors and the names in `grad_fn` are the same.
+# C++, where less can be seen. The versions of saved tensors and the names in `grad_fn`
+# are the same, too.
 
 # %% [markdown] tags=["slide"]
 # ## What happens to NumPy in PyTorch?
@@ -111,13 +111,12 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# An error in backward: a TypeError. To Python the two products aren't the same. `x *
-# weights` asks the tensor first, and PyTorch's tensor hands the product to NumPy: it
-# runs (with NumPy 2, it prints a DeprecationWarning about `__array_wrap__`, meant for
-# PyTorch's authors). `weights * grad_output` asks the array first. NumPy hands the
-# product to the tensor, and the tensor refuses arrays. Nor is the product that runs
-# harmless: it's float64, though x is float32, and `x.grad` wouldn't show it, being
-# cast to float32.
+# A TypeError. To Python the two products aren't the same. `x * weights` asks the tensor
+# first, and PyTorch's tensor hands the product to NumPy: it runs (with NumPy 2, it
+# prints a DeprecationWarning about `__array_wrap__`, meant for PyTorch's authors).
+# `weights * grad_output` asks the array first. NumPy hands the product to the tensor,
+# and the tensor refuses arrays. Nor is the product that runs harmless: it's float64,
+# though x is float32, and `x.grad` wouldn't show it, being cast to float32.
 
 # %% [markdown] tags=["slide"]
 # Now the same program in minigrad. **Look.** Where does it stop, and what does the
@@ -158,8 +157,8 @@ def seeded(torch):
 course.side_by_side(seeded)
 
 # %% [markdown] tags=["explain", "slide"]
-# No: the numbers of x differ, since each engine draws in its own way. Nodes, order and
-# rule (2x) are the same. These are the differences that you'll meet:
+# No: the numbers of x differ, since each engine draws in its own way. These are the
+# differences that you'll meet:
 #
 # | | PyTorch 2.13 | minigrad |
 # |---|---|---|
@@ -223,8 +222,8 @@ mg.live(in_memory, transposed=False)
 
 # %% [markdown] tags=["explain"]
 # (3, 1) and True; then (1, 2) and False, and the line with `view` stops, as it does in
-# PyTorch. `reshape` copies where it has to. You don't choose the order in which
-# grad_output arrives: what comes after your Function does.
+# PyTorch. `reshape` copies where it has to. What comes after your Function chooses the
+# order in which grad_output arrives.
 
 # %% [markdown] tags=["slide"]
 # ## What does an error of PyTorch mean?
@@ -255,27 +254,26 @@ def with_retain_graph():
     return train("retain_graph")
 
 
+def how_it_ended(ran):
+    if ran.error is None:
+        return "without an error"
+    return f"with {'the same' if 'second time' in str(ran.error) else 'another'} error"
+
+
 course.predict(
     "17.retain",
     'How does train("retain_graph") end?',
     ["without an error", "with the same error", "with another error"],
     then=with_retain_graph,
-    so=lambda ran: (
-        "without an error"
-        if ran.error is None
-        else "with the same error"
-        if "second time" in str(ran.error)
-        else "with another error"
-    ),
+    so=how_it_ended,
     why="h leads into the graph of the first round, where sin has saved w. w has been "
     "changed in place since, so backward finds another version of it.",
     at="backward stops: the box kept w",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# With another error. The graph of the second round contains the first one, through `h`.
-# retain_graph keeps it alive, but its `sin` has saved `w`, and `w -= ...` has changed
-# `w` in place since.
+# The graph of the second round contains the first one, through `h`. retain_graph keeps
+# it alive, but its `sin` has saved `w`, and `w -= ...` has changed `w` in place since.
 
 # %% [markdown] tags=["slide"]
 # Run it yourself, without the player. **Look.** What does it end with, and what would
@@ -341,8 +339,8 @@ course.self_review(Softplus, mg.tensor([0.5, -1.0]))
 # ## ctx on one page
 #
 # Here's everything that ctx has: when you may call it, what it does to backward, and
-# the lesson that shows it, if one does. `course.ctx_map().save("ctx_map.pdf")` writes a
-# page to print; `.svg` works, too.
+# the lesson that shows it. `course.ctx_map().save("ctx_map.pdf")` writes a page to
+# print; `.svg` works, too.
 
 # %% tags=["slide"]
 course.ctx_map()
@@ -365,8 +363,7 @@ course.ctx_map()
 # %% [markdown] tags=["slide"]
 # ## What to remember
 #
-# You can now take a Function to PyTorch, or bring one here, and say beforehand where it
-# would stop. Answer each card in your own words before you open it.
+# Answer each card in your own words before you open it.
 
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>What carries over without a change?</summary>

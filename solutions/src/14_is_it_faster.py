@@ -1,5 +1,3 @@
-# ruff: noqa: F811  (a bug to be found, and the function without it)
-
 # %% [markdown]
 # # Exercises: Is it faster?
 #
@@ -43,11 +41,6 @@ check("14.1")
 
 # %% [markdown]
 # ## 14.2 Measure honestly
-#
-# How many times as long does `one()` take as `other()`? Run both once before any clock
-# runs. Then let them take turns, in at least five rounds, each with a ratio of its own.
-# Return the median of the ratios, the lowest and the highest. `seconds` takes the time
-# of one call. (About 10 minutes.)
 
 
 # %%
@@ -70,15 +63,12 @@ def compare(one, other):
 
 
 # %% [markdown]
-# Two ways to add up squares: how far apart are the lowest and the highest ratio? If 1
-# lies between them, you can't say which one is faster.
+# Two ways to add up squares: if 1 lies between the lowest and the highest ratio, you
+# can't say which one is faster.
 
 # %% tags=["raises-exception"]
 x = np.random.default_rng(0).standard_normal(100_000)
 compare(lambda: (x * x).sum(), lambda: x @ x)
-
-# %% [markdown]
-# The check writes down which of the two you call, and when.
 
 # %% tags=["check"]
 check("14.2", compare)
@@ -89,10 +79,10 @@ hint("14.2")
 # %% [markdown]
 # ## 14.3 Fused softmax cross-entropy
 #
-# Two kernels, without an array of their own. For row i, `logs[i]` is the logarithm of
-# the sum of `exp(logits[i, j])` over all j, and `losses[i]` is `logs[i]` minus the
-# logit of the right class, `target[i]`. The check calls them with logits of 1000, too.
-# (About 14 minutes.)
+# Two kernels, without an array of their own, not even one for a row: they loop over
+# single numbers. For row i, `logs[i]` is the logarithm of the sum over all j of
+# `exp(logits[i, j])`, and `losses[i]` is `logs[i]` minus the logit of the right class,
+# `target[i]`. A logit may be 1000. (About 14 minutes.)
 
 
 # %% tags=["exercise"]
@@ -155,9 +145,6 @@ class CrossEntropy(mg.autograd.Function):
         return mg.from_numpy(slopes), None
 
 
-# %% [markdown]
-# First the gradient: the check runs your kernels as written, without compiling them.
-
 # %% tags=["check"]
 check("14.3", CrossEntropy)
 
@@ -166,7 +153,7 @@ hint("14.3")
 
 # %% [markdown]
 # Then the time, by your own `compare`: how many times as long does a loss made of
-# single operations take on your computer, forward and backward?
+# single operations take, forward and backward?
 
 
 # %% tags=["raises-exception"]
@@ -190,10 +177,6 @@ compare(step_with(in_single_operations), step_with(CrossEntropy.apply))
 
 # %% [markdown]
 # ## 14.4 The race
-#
-# Two threads add up a list, each one every other number, in a place that they share.
-# `run` starts them, and lets them go on in an order that's drawn: at each `yield` it
-# may be another one's turn. (About 8 minutes.)
 
 
 # %%
@@ -207,22 +190,8 @@ def run(work, threads, places):
     return shared
 
 
-# %% [markdown]
-# Between a read of a shared number and a write to it there's always a `yield`: no
-# processor promises that nobody comes between them.
-
-
 # %% tags=["exercise"]
-def parallel_sum(numbers, run):
-    def work(shared, k):
-        for x in numbers[k::2]:
-            total = shared[0]
-            yield
-            shared[0] = total + x
-            yield
-
-    shared = run(work, threads=2, places=1)
-    return shared[0]
+# shipped parallel_sum
 
 
 # %% tags=["solution"]
@@ -243,9 +212,6 @@ def parallel_sum(numbers, run):
 
 # %% tags=["raises-exception"]
 [parallel_sum([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], run) for _ in range(10)]
-
-# %% [markdown]
-# The check needs 100 equal runs, and looks at who reads and writes which place.
 
 # %% tags=["check"]
 check("14.4", parallel_sum)
@@ -299,8 +265,7 @@ def correlate_back(g, x, w, padding, grad_x, grad_w):
 
 
 # %% [markdown]
-# The Function around the two is ready. It makes three arrays, none of them larger than
-# x, w or y.
+# The Function around the two is ready. It makes three arrays, none larger than x or y.
 
 
 # %%
@@ -332,10 +297,6 @@ class Conv1d(mg.autograd.Function):
 x = mg.randn(2, 3, 7, dtype=mg.float64, requires_grad=True)
 w = mg.randn(4, 3, 2, dtype=mg.float64, requires_grad=True)
 mg.autograd.gradcheck(lambda x, w: Conv1d.apply(x, w, 1), (x, w))
-
-# %% [markdown]
-# The check compares values and gradients, and counts bytes. It runs your kernels as
-# written.
 
 # %% tags=["check"]
 check("14.5", Conv1d)

@@ -9,12 +9,10 @@
 # The lesson is [here](../../notebooks/16_train_something_real.ipynb).
 
 # %%
-import time
-
 import numpy as np
 
 import minigrad as mg
-from minigrad import course
+from minigrad import bench, course
 from minigrad.course import check, exercise, hint
 
 mg.teaching()
@@ -36,10 +34,9 @@ check("16.1")
 # %% [markdown]
 # ## 16.2 The parts
 #
-# Four Functions, and everything that follows is made of them. If you have written one
-# in the gym, or `Linear` in lesson 04, bring it along. `Linear.apply(x, W, b)` returns
-# `x @ W.T + b`, and computes no gradient that isn't needed. (About 25 minutes for all
-# four.)
+# Everything that follows is made of four Functions. If you have written one in the gym,
+# or `Linear` in lesson 04, bring it along. `Linear.apply(x, W, b)` returns `x @ W.T +
+# b`, and computes no gradient that isn't needed. (About 25 minutes for all four.)
 
 
 # %% tags=["exercise"]
@@ -217,20 +214,16 @@ def train(x, y, run, seed):
 
 # %% [markdown]
 # Train once, with a bar. Inside the `with` block only your own Functions may join a
-# graph: if something else does, you get an error at the line. Then the loss on the
-# images, or names, that were left out. (20 reference runs, each with others left out:
-# Adam at 0.01, 64 hidden units, batches of 64. Digits: 0.112 on average, from 0.055 to
-# 0.209; names: 2.201, from 2.139 to 2.272. The targets are 0.25 and 2.30.)
+# graph. Then the loss on the images, or names, that were left out. The targets are 0.25
+# and 2.30, as a mean of three runs. (20 reference runs: Adam at 0.01, 64 hidden units,
+# batches of 64. Digits: 0.112 on average, from 0.055 to 0.209; names: 2.201, from 2.139
+# to 2.272.)
 
 # %% tags=["raises-exception"]
 run = mg.training(range(steps))
 with course.only_my_functions():
     logits = train(x[rest], y[rest], run, seed=0)
 CrossEntropy.apply(logits(x[unseen]), y[unseen])
-
-# %% [markdown]
-# The check trains three times, from other seeds, with other images or names left out.
-# (That takes a few seconds.)
 
 # %% tags=["check"]
 check("16.3", [TRACK, train])
@@ -281,7 +274,7 @@ def lean_loss(x, y, layers):
 # %% [markdown]
 # The most that's alive at a time, in forward and backward together, in MB: once with
 # `loss_of`, once with yours. This falls by less than half, as backward makes gradients
-# on top of what's kept. The check weighs both: what's kept after forward, and this.
+# on top of what's kept.
 
 # %% tags=["raises-exception"]
 layers = [(uniform(64, 64), mg.zeros(64, requires_grad=True)) for _ in range(6)]
@@ -328,29 +321,21 @@ def fast(g, idx, rows):
 
 
 # %% [markdown]
-# And say how much faster it is: `speedup(first, second)` calls both, and returns how
-# many times faster a call of `second()` is, as a rule. Read the clock with
-# `time.perf_counter()`: it's the one that the check moves.
+# And say how much faster it is: `speedup(first, second)` returns how many times faster
+# a call of `second()` is, as a rule. Measure warm and in turns: with `bench` (lesson
+# 14), or by yourself with `time.perf_counter()`.
 
 
 # %% tags=["exercise"]
 def speedup(first, second):
     # region solution: how many times faster second() is, as a rule
-    both = first, second
-    for run in both:
-        run()
-    times = [], []
-    for _ in range(9):
-        for run, taken in zip(both, times, strict=True):
-            start = time.perf_counter()
-            run()
-            taken.append(time.perf_counter() - start)
-    return min(times[0]) / min(times[1])
+    timed = bench.interleaved({"first": first, "second": second})
+    return timed["first"].ratio_to(timed["second"]).median
     # endregion
 
 
 # %% [markdown]
-# How much is it on your machine? Does it hold for 10 rows as well?
+# How much is it here? Does it hold for 10 rows as well?
 
 # %% tags=["raises-exception"]
 random = np.random.default_rng(0)
@@ -360,9 +345,6 @@ few = g[:10], idx[:10]
     speedup(lambda: slow(g, idx, 27), lambda: fast(g, idx, 27)),
     speedup(lambda: slow(*few, 27), lambda: fast(*few, 27)),
 )
-
-# %% [markdown]
-# The check compares the numbers first, then puts `speedup` on a clock of its own.
 
 # %% tags=["check"]
 check("16.5", [fast, speedup])
@@ -392,9 +374,8 @@ sentences = [
 ]
 
 # %% [markdown]
-# `step` does one step without moving a parameter, so the page can run it several times.
-# If you like it, `card.save("report_card.html")` writes it to a file beside this
-# notebook: one file that you can open in a browser, or send to somebody.
+# `step` moves no parameter, so the page can run it several times. If you like the page,
+# `card.save("report_card.html")` writes it to one file, which you can send to somebody.
 
 # %% tags=["raises-exception"]
 batch = rest[:64]

@@ -47,11 +47,16 @@ USES = {"05.5": "05.3", "06.3": "06.2", "16.3": "16.2", "16.4": "16.2"}
 """The solution of which exercise the solution of another one needs."""
 
 HEAD = """\
+import math
+import time
+
 import numpy as np
 
 import minigrad as mg
+from minigrad import bench
 from minigrad.autograd import Function
 from minigrad.autograd.function import once_differentiable
+from minigrad.utils import jit
 
 
 """

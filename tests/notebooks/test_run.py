@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import html
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
 import nbclient
 import nbformat
+import numpy as np
 import pytest
 from nbformat import NotebookNode
 
 from minigrad import _workspace
 from minigrad.course.author.build import ASKED
+from minigrad.utils import jit
 from tests.browser.told import trace_in
 from tests.tracing.pictures import inconsistencies
 
@@ -245,3 +248,17 @@ def test_lesson_01_shows_what_its_text_says(workspace: Path) -> None:
     players = [cell for cell in book.cells if "iframe" in shown(cell).lower()]
     assert len([c for c in players if c.source.startswith("%%step")]) == 1
     assert len(players) == 1
+
+
+def test_race_of_lesson_14_goes_on_where_no_thread_can_be_started(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    names = {"np": np, "jit": jit, "threading": threading}
+    for cell in read(ROOT / "notebooks" / "14_is_it_faster.ipynb").cells:
+        if "in_two_threads" in cell.source:
+            exec(cell.source, names)
+    assert capsys.readouterr().out.startswith("can't start new thread: no race here.")

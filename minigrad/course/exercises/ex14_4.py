@@ -28,30 +28,20 @@ def fault_in(answer: Any, numbers: Any, seed: int) -> Finding | None:
     found = seen(raced, (answer,), numbers, seed, RUNS)
     if found.kind:
         return say("no_number", kind=found.kind)
+    if found.uncut >= 0:
+        return say("uncut", place=found.uncut)
     totals, right = found.totals, float(numbers.sum())
     users = (found.reads + found.writes > 0).sum(0)
     both = np.flatnonzero((users > 1) & (found.writes.sum(0) > 0))
-    if found.uncut >= 0:
-        return say("uncut", place=found.uncut)
     if len(both):
-        place = int(both[0])
-        writes = int(found.writes[:, place].max())
-        wrong = int((totals != right).sum())
+        said = {"runs": RUNS, "right": right, "wrong": int((totals != right).sum())}
+        said |= {"different": len(np.unique(totals)), "place": int(both[0])}
+        said |= {"least": float(totals.min()), "most": float(totals.max())}
+        writes = int(found.writes[:, both[0]].max())
         name = "race.rarer" if writes < len(numbers) // 2 else "race"
-        return say(
-            name,
-            runs=RUNS,
-            different=len(np.unique(totals)),
-            least=float(totals.min()),
-            most=float(totals.max()),
-            right=right,
-            wrong=wrong,
-            writes=writes,
-            place=place,
-        )
-    working = int((found.writes.sum(1) > 0).sum())
-    if working < 2:
-        return say("one_thread", count=working)
+        return say(name, **said, writes=writes)
+    if (found.writes.sum(1) > 0).sum() < 2:
+        return say("one_thread")
     if (totals != right).any():
         return say("value", got=float(totals[0]), right=right, numbers=numbers)
     return None

@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad.course.check import Array, Arrays, Faults
 from minigrad.course.check.probes import seen
-from minigrad.course.check.probes.convolutions import peak_of_conv
+from minigrad.course.check.probes.kernels import peak_of_conv
 from minigrad.course.exercises.gym import conv1d
 from minigrad.course.exercises.messages import Messages
 
@@ -28,15 +28,10 @@ def wrong_gradients(
     right_x, right_w, _ = conv1d.gradients(g, x, w, padding)
     assert right_x is not None
     for edge, inside in without_an_edge(x):
-        _, of_w, _ = conv1d.gradients(g, inside, w, padding)
-        of_x = right_x * edge
-        yield "L22", (of_x, of_w, None)
-        yield "L22", (of_x, right_w, None)
-        yield "L22", (right_x, of_w, None)
+        yield "L22", (right_x * edge, conv1d.gradients(g, inside, w, padding)[1], None)
     last_x, last_w = last_products(g, x, w, padding)
     yield "R10", (last_x, right_w, None)
     yield "R10", (right_x, last_w, None)
-    yield "R10", (last_x, last_w, None)
 
 
 def last_products(g: Array, x: Array, w: Array, padding: int) -> tuple[Array, Array]:

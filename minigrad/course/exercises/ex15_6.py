@@ -9,16 +9,11 @@ import numpy as np
 from minigrad.course.check import Array, Crash, Faults, Finding
 from minigrad.course.check.probes import batches, tried
 from minigrad.course.check.probes.batches import Mapped
-from minigrad.course.check.probes.clocks import Pace, Timed, timed
+from minigrad.course.exercises import timings
 from minigrad.course.exercises.batches import same
 from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
-
-SLOW, FAST, COLD = 0.012, 0.002, 0.9
-"""Seconds of a call on the check's clock; the first call of each takes COLD more."""
-PACE = Pace(((SLOW + COLD,), (FAST + COLD,)), (SLOW, FAST), hit=(7, 8, 9))
-LEAST_TURNS = 6
 
 
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
@@ -26,11 +21,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     by_vmap, speedup = answer
     w, x, targets = (random.uniform(0.5, 2, shape) for shape in ((3,), (5, 3), (5,)))
     run = tried(batches.each_gradient, (by_vmap,), w, x, targets)
-    each = 2 * (x @ w - targets)[:, None] * x
-    found = wrong_gradients(run, each)
-    if found is None:
-        found = fault_in(tried(timed, (speedup,), PACE))
-    yield found
+    yield wrong_gradients(run, 2 * (x @ w - targets)[:, None] * x)
+    yield from timings.look_at(speedup, random, ("speedup", "slow", "fast"))
 
 
 def wrong_gradients(run: Mapped | Crash, each: Array) -> Finding | None:
@@ -39,42 +31,13 @@ def wrong_gradients(run: Mapped | Crash, each: Array) -> Finding | None:
         return say.of_crash("crashed", run)
     if run.result is None:
         return say("no_tensor", kind=run.kind)
-    count = len(each)
-    shown = {"got": run.result, "shape": run.result.shape, "wanted": each[0]}
-    shown["count"] = count
+    got, mean = run.result, each.mean(0)
+    if same(got, each):
+        return say("loop", calls=run.calls) if run.calls != 1 else None
     known = {
-        "mean": [each.mean(0), each / count, np.tile(each.mean(0), (count, 1))],
-        "sum": [each.sum(0), np.tile(each.sum(0), (count, 1))],
+        "mean": [mean, each / len(each), np.tile(mean, (len(each), 1))],
+        "sum": [each.sum(0)],
         "transposed": [each.T],
     }
-    if not same(run.result, each):
-        got = run.result
-        name = named("gradients", known, lambda wrong: any(same(got, w) for w in wrong))
-        return say(name, **shown)
-    return say("loop", calls=run.calls) if run.calls != 1 else None
-
-
-def fault_in(raced: Timed | Crash) -> Finding | None:
-    """What is wrong with the ratio, or with the way in which it was measured."""
-    if isinstance(raced, Crash):
-        return say.of_crash("raced", raced)
-    said, slow, fast = raced.number, raced.calls(0), raced.calls(1)
-    if said is None:
-        return say("no_number", kind=raced.kind)
-    if not (slow and fast):
-        return say("uncalled", slow=slow, fast=fast)
-    right = SLOW / FAST
-    known = {
-        "upside_down": FAST / SLOW,
-        "difference": SLOW - FAST,
-        "cold": (SLOW + COLD) / (FAST + COLD),
-    }
-    name = named("ratio", known, lambda value: abs(said / value - 1) < 0.05)
-    if name != "ratio":
-        return say(name, said=said, right=right)
-    changes = int((np.diff(raced.who) != 0).sum())
-    if changes < LEAST_TURNS:
-        return say("turns", changes=changes, slow=slow, said=said)
-    if abs(said / right - 1) > 0.05:
-        return say("ratio", said=said, right=right)
-    return None
+    name = named("gradients", known, lambda wrong: any(same(got, w) for w in wrong))
+    return say(name, got=got, shape=got.shape, wanted=each[0], count=len(each))

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+import minigrad
 from minigrad.course.check import Array, Crash, Faults, Finding
 from minigrad.course.check.probes import tried
 from minigrad.course.check.probes.training import Trained, trained
-from minigrad.course.exercises.messages import Messages
+from minigrad.course.exercises.messages import Messages, named
 from minigrad.errors import count_of
 from minigrad.nn import data
+from minigrad.nn.functional import cross_entropy
 
 say = Messages(__name__)
 
@@ -44,11 +46,13 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
             return
         yield fault_in(run, track, len(out))
         assert run.logits is not None  # or that would have been a fault
-        loss = cross_entropy(run.logits, y[out])
+        target = minigrad.tensor(y[out].astype(int))
+        loss = cross_entropy(minigrad.tensor(run.logits), target).item()
         yield sum_of(run, track, loss)
-        ends.append((loss_of(run.noted[-50:]), loss))
+        ends.append((run.noted[-50:].mean(), loss))
         runs.append(run)
-    yield from judged(np.array(ends), runs[-1], track, len(rest))
+    last, loss = np.mean(ends, 0).tolist()
+    yield judged(last, loss, runs[-1], track, len(rest))
 
 
 def split(
@@ -63,7 +67,8 @@ def split(
 
 def fault_in(run: Trained, track: str, held_out: int) -> Finding | None:
     """What is wrong with a run, whatever it has reached; None if nothing is."""
-    steps, classes = STEPS[track], CLASSES[track]
+    steps, shape = STEPS[track], (held_out, CLASSES[track])
+    lost = np.flatnonzero(~np.isfinite(run.noted))
     if run.others:
         return say("others", node=run.others[0])
     if run.stale:
@@ -76,66 +81,42 @@ def fault_in(run: Trained, track: str, held_out: int) -> Finding | None:
         return say("loop", begun=run.begun, steps=steps)
     if run.backwards != steps:
         name = "backwards" if run.backwards else "backwards.none"
-        times = count_of(run.backwards, "time")
-        return say(name, times=times, steps=steps)
-    if not np.isfinite(run.noted).all():
-        step = int(np.flatnonzero(~np.isfinite(run.noted))[0]) + 1
-        return say("lost", step=step)
-    if run.kind:
+        return say(name, times=count_of(run.backwards, "time"), steps=steps)
+    if lost.size:
+        return say("lost", step=lost[0] + 1)
+    if run.kind or run.logits is None:
         return say("kind", kind=run.kind)
-    shape = (held_out, classes)
-    if run.logits is None or run.logits.shape != shape:
-        got = None if run.logits is None else run.logits.shape
-        return say("shape", got=got, wanted=shape)
+    if run.logits.shape != shape:
+        return say("shape", got=run.logits.shape, wanted=shape)
     return None
 
 
 def sum_of(run: Trained, track: str, loss: float) -> Finding | None:
     """Whether the losses are sums: at first, and beside the mean of what's held out."""
-    first, last, batch = run.noted[0], loss_of(run.noted[-50:]), run.batch
+    first, last, batch = run.noted[0], run.noted[-50:].mean(), run.batch
     is_sum = batch > 7 and 0.7 < first / batch / np.log(CLASSES[track]) < 1.4
     if is_sum and last > loss * batch / 4:
         return say("sum", first=first, batch=batch, mean=first / batch)
     return None
 
 
-def judged(ends: Array, run: Trained, track: str, rows: int) -> Faults:
+def judged(last: float, loss: float, run: Trained, track: str, rows: int) -> Finding:
     """What is reached; if it is not the target, what the losses look like."""
-    seen_loss, loss = ends.mean(0)
-    target = TARGETS[track]
-    first, nothing = run.noted[0], float(np.log(CLASSES[track]))
-    shown = {"loss": loss, "target": target, "steps": STEPS[track], "track": track}
-    shown |= {"first": first, "last": seen_loss, "nothing": nothing}
-    shown |= {"batches": run.batches, "batch": run.batch, "moved": run.moved}
-    if loss <= target:
-        yield say("reached", **shown)
-        return
-    if run.batch < rows and 1 < run.batches == run.again:
-        yield say("target.one_batch", **shown)
-    if 1 < run.matrices == run.zeros:
-        yield say("target.zeros", matrices=run.matrices, **shown)
-    if first > 1.5 * nothing:
-        yield say("target.confident", **shown)
-    if seen_loss > (first + target) / 2 and run.moved > 1:
-        yield say("target.fast", **shown)
-    if seen_loss > 0.97 * first:
-        yield say("target.still", **shown)
-    if seen_loss <= target and loss > seen_loss * 1.2:
-        yield say("target.unseen", **shown)
-    yield say("target", **shown)
-
-
-def loss_of(noted: Array) -> float:
-    """The mean of the last losses that were noted."""
-    return float(np.mean(noted))
-
-
-def cross_entropy(logits: Array, y: Array) -> float:
-    """The mean loss; of logits that aren't finite, infinite."""
-    shifted = logits.astype(float) - logits.max(1, keepdims=True)
-    logs = shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
-    loss = -logs[np.arange(len(y)), y].mean()
-    return float(loss) if np.isfinite(loss) else float("inf")
+    first, target = run.noted[0], TARGETS[track]
+    nothing = float(np.log(CLASSES[track]))
+    signs = {
+        "one_batch": run.batch < rows and 1 < run.batches == run.again,
+        "zeros": 1 < run.matrices == run.zeros,
+        "confident": first > 1.5 * nothing,
+        "fast": last > (first + target) / 2 and run.moved > 1,
+        "still": last > 0.97 * first,
+        "unseen": last <= target and (loss > last * 1.2 or not np.isfinite(loss)),
+    }
+    name = "reached" if loss <= target else named("target", signs, bool)
+    shown = {"track": track, "steps": STEPS[track], "loss": loss, "target": target}
+    shown |= {"first": first, "last": last, "nothing": nothing, "moved": run.moved}
+    shown |= {"batches": run.batches, "batch": run.batch, "matrices": run.matrices}
+    return say(name, **shown)
 
 
 def digits() -> tuple[Array, Array, Array]:

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+import minigrad
 from minigrad.course.check import Array, Faults, Finding
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.training import Weighed, weighed
 from minigrad.course.exercises.messages import Messages
+from minigrad.nn.functional import cross_entropy, linear
 
 say = Messages(__name__)
 
@@ -51,22 +53,25 @@ def fault_in(
         name = "crashed" if run.phase == "loss" else "double"
         return say.of_crash(name, run.crash, phase=run.phase)
     losses, right = curve(x, y, weights)
-    size = np.abs(right).max()
-    if run.losses is None or abs(run.losses[0] - losses[0]) > 0.01 * losses[0]:
-        first = None if run.losses is None else f"{run.losses[0]:.4g}"
-        return say("loss", got=first, right=losses[0])
-    if run.gradient is None:
-        return say("gradient", first=None, right=right[0, :3])
-    if np.abs(run.gradient - right).max() > 0.02 * size:
-        return say("gradient", first=run.gradient[0, :3], right=right[0, :3])
-    if np.abs(run.losses - losses).max() > 0.01 * losses[0]:
+
+    def differs(gradient: Array | None) -> bool:
+        if gradient is None:
+            return True
+        return bool(np.abs(gradient - right).max() > 0.02 * np.abs(right).max())
+
+    off = None if run.losses is None else np.abs(run.losses - losses) / losses[0]
+    if run.losses is None or off is None or off[0] > 0.01:
+        got = None if run.losses is None else f"{run.losses[0]:.4g}"
+        return say("loss", got=got, right=losses[0])
+    if differs(run.gradient):
+        first = None if run.gradient is None else run.gradient[0, :3]
+        return say("gradient", first=first, right=right[0, :3])
+    if off.max() > 0.01:
         return say("curve", got=run.losses[-1], right=losses[-1], steps=STEPS)
-    for used, phase in (
-        (run.before, "two graphs at a time"),
-        (run.second, "backward a second time"),
-    ):
-        if used is None or np.abs(used - right).max() > 0.02 * size:
-            return say("double", text="another gradient", phase=phase)
+    if differs(run.before):
+        return say("double", text="another gradient", phase="two graphs at a time")
+    if differs(run.second):
+        return say("double", text="another gradient", phase="backward a second time")
     if run.kept > MOST_KEPT * PLAIN:
         return say("kept", **weights_of(run))
     if run.peak > MOST_AT_ONCE * PLAIN:
@@ -90,34 +95,19 @@ def reached(run: Weighed) -> Finding:
 
 def curve(x: Array, y: Array, weights: tuple[Array, ...]) -> tuple[Array, Array]:
     """The right losses of a few steps, and the first gradient of the first matrix."""
-    own = [w.astype(float) for w in weights]
-    losses, first = [], None
+    flat = [minigrad.tensor(w.astype(float), requires_grad=True) for w in weights]
+    pairs = list(zip(flat[::2], flat[1::2], strict=True))
+    optimizer, target = minigrad.optim.SGD(flat, RATE), minigrad.tensor(y.astype(int))
+    losses, gradients = [], []
     for _ in range(STEPS):
-        loss, gradients = loss_and_gradients(x, y, own)
-        losses.append(loss)
-        first = gradients[0] if first is None else first
-        own = [w - RATE * g for w, g in zip(own, gradients, strict=True)]
-    assert first is not None
-    return np.array(losses), first
-
-
-def loss_and_gradients(
-    x: Array, y: Array, weights: list[Array]
-) -> tuple[float, list[Array]]:
-    """Forward and backward in NumPy."""
-    inputs = [x.astype(float)]
-    pairs = list(zip(weights[::2], weights[1::2], strict=True))
-    for matrix, bias in pairs[:-1]:
-        inputs.append(np.maximum(inputs[-1] @ matrix.T + bias, 0))
-    logits = inputs[-1] @ pairs[-1][0].T + pairs[-1][1]
-    shifted = logits - logits.max(1, keepdims=True)
-    logs = shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
-    rows = np.arange(len(y))
-    g = np.exp(logs)
-    g[rows, y] -= 1
-    g /= len(y)
-    found: list[Array] = []
-    for (matrix, _), before in zip(pairs[::-1], inputs[::-1], strict=True):
-        found = [g.T @ before, g.sum(0), *found]
-        g = (g @ matrix) * (before > 0)
-    return float(-logs[rows, y].mean()), found
+        hidden = minigrad.tensor(x.astype(float))
+        for matrix, bias in pairs[:-1]:
+            hidden = linear(hidden, matrix, bias).relu()
+        loss = cross_entropy(linear(hidden, *pairs[-1]), target)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        assert flat[0].grad is not None
+        gradients.append(flat[0].grad.numpy())
+        losses.append(loss.item())
+    return np.array(losses), gradients[0]

@@ -8,23 +8,14 @@ import numpy as np
 
 from minigrad.course.check import Crash, Faults, Finding
 from minigrad.course.check.probes import seen, tried
-from minigrad.course.check.probes.clocks import Pace, Timed, timed
 from minigrad.course.check.probes.training import by_rows, gathered
-from minigrad.course.exercises.messages import Messages, named
+from minigrad.course.exercises import timings
+from minigrad.course.exercises.messages import Messages
 from minigrad.errors import count_of
 
 say = Messages(__name__)
 
 SECONDS = 20.0
-USUAL = (0.008, 0.002)
-RATIO = USUAL[0] / USUAL[1]
-PACES = (
-    Pace(((0.05,), (0.9,)), USUAL),
-    Pace(((0.05, 0.3), (0.9, 0.002, 0.2)), USUAL),
-    Pace(((), ()), USUAL),
-)
-"""Both are cold; both are cold and unsteady; or neither."""
-
 TWICE = 2.0
 ROWS, WIDTH, PICKED = 27, 8, 1000
 
@@ -35,8 +26,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     cases = ((5, 3, 8), (4, 2, 1), (ROWS, WIDTH, 200), (3, 2, 0), (ROWS, WIDTH, PICKED))
     for rows, width, picked in cases:
         yield other_numbers(fast, random, rows, width, picked)
-    for pace in PACES:
-        yield unfair(seen(timed, (speedup,), pace))
+    yield from timings.look_at(speedup, random, ("speedup", "first", "second"))
     g = random.normal(size=(PICKED, WIDTH)).astype(np.float32)
     idx = random.integers(0, ROWS, PICKED)
     run = seen(gathered, (fast,), g, idx, ROWS, 15)
@@ -68,25 +58,3 @@ def other_numbers(
     worst = int(np.abs(run.value - right).max(1).argmax())
     times = count_of(int((idx == worst).sum()), "time")
     return say(name, row=worst, times=times, got=run.value[worst], right=right[worst])
-
-
-def unfair(found: Timed) -> Finding | None:
-    """What is wrong with how much faster the second one is said to be."""
-    said, calls = found.number, min(found.calls(0), found.calls(1))
-    if said is None:
-        return say("no_number", kind=found.kind)
-    if calls == 0:
-        return say("uncalled")
-    if abs(said - RATIO) <= RATIO / 10:
-        return None
-    if not found.looks:
-        return say("other_clock", said=said)
-    slow, quick = [found.took[found.who == place][:calls] for place in (0, 1)]
-    usually = {
-        "upside_down": 1 / RATIO,
-        "difference": USUAL[0] - USUAL[1],
-        "cold": sum(slow) / sum(quick),
-        "once": sum(slow[1:2]) / (sum(quick[1:2]) or 1.0),
-    }
-    name = named("said", usually, lambda value: abs(said - value) <= abs(value) / 50)
-    return say(name, said=said, right=RATIO, calls=count_of(calls, "call"))

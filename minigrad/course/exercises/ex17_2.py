@@ -5,24 +5,17 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 import minigrad
-from minigrad.course.check import (
-    Array,
-    Arrays,
-    Case,
-    Contract,
-    Crossing,
-    Faults,
-    Finding,
-    Part,
-)
+from minigrad.course.check import Array, Case, Contract, Crossing, Faults, Finding
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.devices import on_second_device
+from minigrad.course.exercises import by_formula
 from minigrad.course.exercises.gym.random_inputs import numbers
 from minigrad.course.exercises.messages import Messages
 
@@ -32,27 +25,6 @@ LARGE = 100.0
 """Its exp has no place in float32."""
 
 METHODS = ("forward", "backward", "setup_context", "jvp", "vmap")
-
-
-def softplus(x: Array) -> Array:
-    """log(1 + exp(x)), for numbers that aren't large."""
-    return np.asarray(np.log(1 + np.exp(x)))
-
-
-def slope_of_softplus(g: Array, x: Array) -> Arrays:
-    """Its right gradient."""
-    return (np.asarray(g / (1 + np.exp(-x))),)
-
-
-def hypot(x: Array, y: Array) -> Array:
-    """The length of (x, y), element by element."""
-    return np.asarray(np.sqrt(x * x + y * y))
-
-
-def slopes_of_hypot(g: Array, x: Array, y: Array) -> Arrays:
-    """Its right gradients."""
-    length = hypot(x, y)
-    return g * x / length, g * y / length
 
 
 def cases(random: np.random.Generator, inputs: int) -> list[Case]:
@@ -67,32 +39,34 @@ def cases(random: np.random.Generator, inputs: int) -> list[Case]:
     return found
 
 
-def no_wrong_gradients(g: Array, *inputs: Array) -> Iterator[tuple[str, Arrays]]:
-    """No formula of a mistake is expected: the formulas are given."""
-    return iter(())
-
-
 LATER = dict.fromkeys(
     ("0 axes", "size 0"),
     "what is left of NumPy, or of the cpu, stumbles there, and has words of its own",
 )
 
+
+def stated(name: str, right: dict[str, str], **crossing: float) -> SimpleNamespace:
+    """A Function by its formulas: of the result, and of each argument's gradient."""
+    arguments = tuple([argument for argument in right if argument != "result"])
+    contract = Contract(name=name, arguments=arguments)
+    return SimpleNamespace(
+        CONTRACT=contract,
+        cases=lambda random: cases(random, len(arguments)),
+        CROSSING=Crossing(dict.fromkeys(arguments, "..."), LATER, **crossing),
+        **by_formula.spec_of({"right": right}, contract, __name__),
+    )
+
+
+LENGTH = "sqrt(x * x + y * y)"
 PARTS = (
-    Part(
-        Contract(name="Softplus", arguments=("x",)),
-        softplus,
-        lambda random: cases(random, 1),
-        slope_of_softplus,
-        no_wrong_gradients,
-        CROSSING=Crossing({"x": "..."}, LATER, size=30.0),
+    stated(
+        "Softplus",
+        {"result": "log(1 + exp(x))", "x": "g / (1 + exp(-x))"},
+        size=30.0,
     ),
-    Part(
-        Contract(name="Hypot", arguments=("x", "y")),
-        hypot,
-        lambda random: cases(random, 2),
-        slopes_of_hypot,
-        no_wrong_gradients,
-        CROSSING=Crossing({"x": "...", "y": "..."}, LATER),
+    stated(
+        "Hypot",
+        {"result": LENGTH, "x": f"g * x / {LENGTH}", "y": f"g * y / {LENGTH}"},
     ),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,14 +45,7 @@ def in_the_runs(found: Reviewed, said: Sequence[str]) -> Iterator[Finding]:
         if says == ten_questions.NO:
             key = "no.unseen" if word == "yes" else "no.known"
             about = {"number": number, "text": text_of(number), "because": because}
-            finding = say(key, **about)
-            yield Finding(
-                mistakes,
-                finding.what,
-                finding.where,
-                finding.looks_like,
-                finding.hint,
-            )
+            yield replace(say(key, **about), ids=mistakes)
     if found.gradcheck:
         yield say("gradcheck", error=found.gradcheck, mine="gradcheck")
     if found.gradgradcheck and not found.refused:

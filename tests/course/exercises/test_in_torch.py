@@ -33,7 +33,7 @@ def test_recorded_answers_are_those_of_torch(torch: Any) -> None:
 
 @pytest.mark.parametrize("name", ex17_3.PROGRAMS)
 def test_message_is_raised_in_minigrad_and_quoted_in_its_question(name: str) -> None:
-    program, words = ex17_3.PROGRAMS[name]
+    program, words, _ = ex17_3.PROGRAMS[name]
     with pytest.raises(RuntimeError) as raised:
         program(minigrad, "")
     assert words in str(raised.value)
@@ -45,7 +45,7 @@ def test_message_is_raised_in_minigrad_and_quoted_in_its_question(name: str) -> 
 def test_message_is_raised_in_torch_and_the_same_repair_mends_it(
     name: str, torch: Any
 ) -> None:
-    program, words = ex17_3.PROGRAMS[name]
+    program, words, _ = ex17_3.PROGRAMS[name]
     with pytest.raises(RuntimeError) as raised:
         program(torch, "")
     assert words in str(raised.value)

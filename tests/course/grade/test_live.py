@@ -78,7 +78,7 @@ def test_toys_get_what_the_check_says(
         ("12.5", "with_an_attribute", 5),
         ("12.5", "random_state_not_restored", 0),
         ("12.6", "equal_layers", 0),
-        ("15.2", "in_front_with_axes_between", 4),
+        ("15.2", "moves_the_result", 4),
         ("15.2", "unbatched_side_stretched_wrongly", 0),
         ("15.3", "negative_axis", 0),
         ("15.4", "transposes_the_samples", 3),

@@ -1,0 +1,120 @@
+"""How many times as long one program takes as another, on a clock of the check's own.
+
+For 14.2, 15.6 and 16.5: a function is handed two programs, and its calls are written
+down. It may say the ratio alone, or the ratio between its lowest and its highest value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from minigrad.course.check import Array, Crash, Faults
+from minigrad.course.check.probes import tried
+from minigrad.course.check.probes.clocks import Pace, Timed, timed
+from minigrad.course.exercises.messages import Messages, named
+
+say = Messages(__name__)
+
+WITHIN = 0.1
+ENOUGH = 3
+"""Rounds without which there is neither a median nor a spread."""
+
+MOST_WRITTEN = 24
+BUSIER = 1.002
+"""By this factor each call takes longer than the one before."""
+
+
+def look_at(
+    answer: Any,
+    random: np.random.Generator,
+    names: tuple[str, str, str],
+    wanted: str = "a number",
+) -> Faults:
+    """Two programs of which one compiles first: then the other; then neither.
+
+    ``names`` are those of the function and of its two programs.
+    """
+    fast, slow = random.uniform(1.5e-3, 2.5e-3), random.uniform(7e-3, 9e-3)
+    shown = dict(zip(("function", "one", "other"), names, strict=True))
+    for pace in (
+        Pace(((0.8,), (slow,)), (fast, slow), (7, 16, 28), 20.0, BUSIER),
+        Pace(((slow,), (0.8,)), (slow, fast), (6, 17, 29), 20.0, BUSIER),
+        Pace(((), ()), (slow, fast), slower=BUSIER),
+    ):
+        did = tried(timed, (answer,), pace)
+        if isinstance(did, Crash):
+            yield say.of_crash("crashed", did, **shown)
+            return
+        shape = () if wanted == "a number" else (3,)
+        for name, values in faults(did, pace, shape):
+            calls = written(did.who)
+            yield say(name, **shown, **values, wanted=wanted, calls=calls)
+
+
+def faults(
+    did: Timed, pace: Pace, shape: tuple[int, ...]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What is wrong, by the calls that were made and what was said of them."""
+    ones, others = did.calls(0), did.calls(1)
+    counts = {"ones": ones, "others": others}
+    if not (ones and others):
+        yield "uncalled", counts
+    if did.said.shape != shape:
+        yield "kind", {"said": did.said if did.said.size else f"a {did.kind}"}
+    if min(ones, others) <= ENOUGH:
+        yield "single.cold" if min(ones, others) == 1 else "single", counts
+    elif len(list(groupby(did.who))) < 2 * ENOUGH:
+        yield "blocks", counts
+    elif not did.looks:
+        yield "other_clock", counts
+    median, low, high = np.broadcast_to(did.said, 3).tolist()
+    first = [did.took[did.who == place][0] for place in (0, 1)]
+    right, cold = [times[0] / times[1] for times in (pace.usual, first)]
+    if not near(median, right, WITHIN):
+        seconds = {"first_one": first[0], "first_other": first[1]}
+        yield why(median, right, did), {"right": right, "said": median, **seconds}
+    if not shape:
+        return
+    has_cold = [end for end in (high, low) if near(end, cold) and pace.hit]
+    if has_cold:
+        yield "band.cold", {"high": has_cold[0]}
+    ratios = rounds(did)[1:]
+    differ = ratios.max() > 1.5 * ratios.min()
+    if not low <= median <= high or (differ and near(low, high, 1e-6)):
+        yield "band", {"median": median, "low": low, "high": high}
+
+
+def why(said: float, right: float, did: Timed) -> str:
+    """What a wrong ratio looks like."""
+    one, other = [did.took[did.who == place] for place in (0, 1)]
+    ratios, usual = rounds(did), (np.median(one), np.median(other))
+    names = {
+        "cold": [one.sum() / other.sum(), ratios[0], ratios.mean()],
+        "upside_down": [1 / right],
+        "seconds": [*usual, usual[0] - usual[1]],
+        "mean": [one[1:].sum() / other[1:].sum(), ratios[1:].mean()],
+        "least": [ratios[1:].min(), ratios[1:].max()],
+    }
+    return named("ratio", names, lambda values: any(near(said, v) for v in values))
+
+
+def rounds(did: Timed) -> Array:
+    """The ratios, call by call; the first one is cold."""
+    one, other = [did.took[did.who == place] for place in (0, 1)]
+    count = min(len(one), len(other))
+    return np.asarray(one[:count] / other[:count])
+
+
+def near(said: float, value: float, within: float = 0.01) -> bool:
+    """Whether it may be this number."""
+    return bool(abs(said - value) <= within * abs(value))
+
+
+def written(who: Array) -> str:
+    """The calls in their order, by 1 and 2; not all of many."""
+    text = "".join(["12"[place] for place in who[:MOST_WRITTEN]])
+    return text + " ..." * (len(who) > MOST_WRITTEN)
