@@ -44,9 +44,9 @@ scale(mg)
 
 # %% [markdown] tags=["slide"]
 # **Look.** Here are both in one player: minigrad first, then PyTorch. If PyTorch is
-# installed, it runs now; if not, you see a recording. Step to the end, and read the line
-# at the top last. What differs has a colour: does the ctx ever hold something else in
-# one of them? Do the nodes run in another order?
+# installed, it runs now; if not, you see a recording. Step to the end, and read the
+# line at the top last. What differs has a colour: does the ctx ever hold something else
+# in one of them? Do the nodes run in another order?
 
 # %% tags=["step", "slide"]
 course.side_by_side(scale)
