@@ -289,8 +289,10 @@ right, mg.autograd.gradcheck(lambda x: -3 * Clamped.apply(x), x, raise_exception
 # %% [markdown] tags=["slide"]
 # ## What does a failure of gradcheck mean?
 #
-# It doesn't have to be a wrong rule. Here are four ways to write the larger of x and 0.
-# At 0 each has its own idea of a slope; the differences measure 0.5 for all four.
+# "Jacobian mismatch for output 0 with respect to input 0": measured slopes and those of
+# backward differ. The rule needn't be wrong. Here are four ways to write the larger of
+# x and 0. At 0 each has its own idea of a slope; the differences measure 0.5 for all
+# four.
 # **Predict** which of the four pass, then run it: it shows gradient and verdict.
 
 
