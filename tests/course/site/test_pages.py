@@ -54,6 +54,37 @@ def website(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+def test_pages_come_with_the_edition_or_lead_to_one_that_is_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written: list[Any] = []
+    monkeypatch.setattr(pages, "write_pages", lambda *named: written.append(named))
+    monkeypatch.setattr(site, "write_site", lambda *named: written.append(named))
+    out = tmp_path / "out"
+    assert site.main([str(out), "--pages", "--edition", EDITION]) == 0
+    assert written == [(out, EDITION)]
+    wheels = ["--pyodide", str(tmp_path)]
+    assert site.main([str(out), "--pages", *wheels]) == 0
+    assert written[1:] == [(out, "edition"), (out / "edition", tmp_path)]
+    (tmp_path / "mine.txt").write_text("mine")
+    assert site.main([str(tmp_path), "--pages"]) == 2
+    assert "isn't empty" in capsys.readouterr().err
+    assert len(written) == 3
+
+
+def test_missing_sphinx_is_said_and_its_own_words_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "conf.py").write_text("extensions = ['nowhere']")
+    with pytest.raises(
+        pyodide.SiteError, match=r"Sphinx couldn't build it:[^$]*nowhere"
+    ):
+        pages.run_sphinx(tmp_path, tmp_path / "out")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(pyodide.SiteError, match="sphinx isn't installed"):
+        pages.write_pages(tmp_path / "out", EDITION)
+
+
 # What is on a page
 
 

@@ -36,8 +36,10 @@ def once(
     app: Any, what: str, name: str, member: Any, skip: bool, options: Any
 ) -> bool | None:
     """Leave out what another module has shown already, under the same object."""
-    if what != "module" or isinstance(member, ModuleType):
-        return None if what != "module" else True
+    if what != "module":
+        return None
+    if isinstance(member, ModuleType):
+        return True
     place = getattr(member, "__module__", ""), getattr(member, "__qualname__", name)
     shown = app.env.__dict__.setdefault("minigrad_shown", {})
     return True if shown.setdefault(place, app.env.docname) != app.env.docname else None

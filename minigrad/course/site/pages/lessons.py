@@ -78,7 +78,8 @@ def page_of(path: Path, shared: Shared, addresses: Addresses) -> NotebookNode:
             cell.metadata["mystnb"]["code_prompt_hide"] = waits
     title, _, rest = book.cells[0].source.partition("\n")
     actions = ACTIONS.replace("EDITION", edition).replace("NAME", path.name)
-    book.cells[0].source = f"{title}\n\n{actions}\n{rest}"
+    title = title.removeprefix("# ")
+    book.cells[0].source = f"# {path.name[:2]} {title}\n\n{actions}\n{rest}"
     return book
 
 
