@@ -11,6 +11,7 @@ import hashlib
 import importlib
 import importlib.metadata
 import importlib.util
+import io
 import json
 import os
 import shutil
@@ -151,6 +152,10 @@ class Stamp:
 
 def main(arguments: Sequence[str], *, as_package: bool) -> int:
     """Run one command; return its exit code unless another program took over."""
+    for stream in (sys.stdout, sys.stderr):
+        # Windows writes into files and pipes in a code page that has no check mark.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(USAGE, end="")
         return 0

@@ -1,8 +1,8 @@
 """The player's code as a page has it: the modules of ``player/``, joined and shortened.
 
 ``python -m minigrad.views.script`` makes the files in ``bundles/`` of them; that takes
-npx, which fetches terser. Who has changed a module and not made them anew is shown the
-modules as they are written.
+npx, which fetches terser and esbuild. Who has changed a module or a style sheet and not
+made them anew is shown them as they are written.
 """
 
 from __future__ import annotations
@@ -36,18 +36,11 @@ STARTS: Final = {
 LIVE: Final = ("live.", "what-if.back")
 TWO: Final = ("compare.",)
 """Beginnings of texts that only a live player has a place for, or a comparison."""
+ESBUILD: Final = ("npx", "--yes", "esbuild@0.28.2", "--minify", "--loader=css")
 TERSER: Final = ("npx", "--yes", "terser@5.51.4", "--module", "-c", "passes=2", "-m")
 
 IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
-_NOT_STYLE = re.compile(
-    r"""
-    /\*.*?\*/                   # comments
-    | (?<=[{};,/])\s*\n\s*      # line breaks, where nothing depends on them
-    | [ ](?=\{) | (?<=[:;,])[ ]
-    """,
-    re.DOTALL | re.VERBOSE,
-)
 
 
 def source(name: str) -> str:
@@ -76,13 +69,28 @@ def stamp(code: str) -> str:
     return f"// {hashlib.blake2b(code.encode(), digest_size=16).hexdigest()}"
 
 
+def sheets(first: str) -> str:
+    """The style sheets of a page as they are written."""
+    paths = [FOLDER / f"{name}.css" for name in SHEETS[first]]
+    return "".join([path.read_text("utf-8") for path in paths])
+
+
 @cache
 def bundle(first: str) -> str:
-    """The same shortened, if that was made of the modules as they are now."""
-    code, file = joined(first), BUNDLES / f"{first}.js"
+    """The joined modules shortened, if that was made of them as they are now."""
+    return _shortened(BUNDLES / f"{first}.js", joined(first))
+
+
+@cache
+def style(first: str = "page") -> str:
+    """The style sheets shortened, if that was made of them as they are now."""
+    return _shortened(BUNDLES / f"{first}.css", sheets(first))
+
+
+def _shortened(file: pathlib.Path, written: str) -> str:
     made = file.read_text(encoding="utf-8") if file.is_file() else ""
     head, _, short = made.partition("\n")
-    return short if head == stamp(code) else code
+    return short if head == stamp(written) else written
 
 
 def module(first: str = "page") -> str:
@@ -104,23 +112,21 @@ def _texts(first: str) -> str:
     )
 
 
-def style(first: str = "page") -> str:
-    """The style sheets of a page, without comments, line breaks and indentation."""
-    paths = [FOLDER / f"{name}.css" for name in SHEETS[first]]
-    return "".join([_NOT_STYLE.sub("", path.read_text("utf-8")) for path in paths])
-
-
 def main() -> int:
     """Make all bundles."""
     BUNDLES.mkdir(exist_ok=True)
     for first in STARTS:
-        code = joined(first)
-        done = subprocess.run(
-            TERSER, input=code, stdout=subprocess.PIPE, text=True, check=True
-        )
-        text = f"{stamp(code)}\n{done.stdout}"
-        (BUNDLES / f"{first}.js").write_text(text, encoding="utf-8")
+        _make(BUNDLES / f"{first}.js", joined(first), TERSER)
+    for first in SHEETS:
+        _make(BUNDLES / f"{first}.css", sheets(first), ESBUILD)
     return 0
+
+
+def _make(file: pathlib.Path, written: str, command: tuple[str, ...]) -> None:
+    done = subprocess.run(
+        command, input=written, stdout=subprocess.PIPE, text=True, check=True
+    )
+    file.write_text(f"{stamp(written)}\n{done.stdout}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from minigrad.course.exercises import catalogue
 from minigrad.mistakes import TABLE
 from tests.answers import rows
 
-SEEDS = range(3)
+SEEDS = 0, 7
+"""Two: what a verdict says may not hang on the drawn numbers; each costs minutes."""
 PATIENCE = 60.0
 """Seconds for one answer: the machine may be busy with other things."""
 

@@ -22,6 +22,8 @@ from minigrad.views.page import steps_at_first
 from tests.notebooks.test_run import (
     LESSONS,
     ROOT,
+    asked,
+    assert_pictures_are_told,
     kernel_sees_this_checkout,
     place_of,
     read,
@@ -142,6 +144,32 @@ def test_nothing_is_run_or_told_before_commit(path: Path, as_built: Run) -> None
         assert "iframe" not in shown(cell)
         question, choices = map(ast.literal_eval, call_in(cell).args[1:3])
         assert [text for text in (question, *choices) if text not in page] == []
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
+def test_lesson_runs_from_top_to_bottom(path: Path, as_built: Run) -> None:
+    book = as_built(path)
+    code = [cell for cell in book.cells if cell.cell_type == "code"]
+    assert code
+    assert all(cell.execution_count for cell in code)
+    assert failing(code) == []
+    assert not [cell.source for cell in asked(book) if not cell.outputs]
+    assert_pictures_are_told(book)
+
+
+def failing(cells: list[NotebookNode]) -> list[str]:
+    """The cells that raise, though they are not meant to."""
+    return [
+        cell.source
+        for cell in cells
+        if "raises-exception" not in cell.metadata.get("tags", [])
+        and any(output.output_type == "error" for output in cell.outputs)
+    ]
+
+
+def test_cell_that_fails_is_found(tmp_path: Path) -> None:
+    book = new_notebook(cells=[new_code_cell("1 / 0"), new_code_cell("1 / 1")])
+    assert failing(run_on(book, tmp_path).cells) == ["1 / 0"]
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)
