@@ -44,18 +44,18 @@ scale(mg)
 
 # %% [markdown] tags=["slide"]
 # **Look.** Here are both in one player: minigrad first, then PyTorch. If PyTorch is
-# installed, it runs now; if not, you see a recording. Step to the end, and read the line
-# at the top last. What differs has a colour: does the ctx ever hold something else in
-# one of them? Do the nodes run in another order?
+# installed, it runs now; if not, you see a recording. Step to the end, and read the
+# line at the top last. What differs has a colour: does the ctx ever hold something else
+# in one of them? Do the nodes run in another order?
 
 # %% tags=["step", "slide"]
 course.side_by_side(scale)
 
 # %% [markdown] tags=["explain", "slide"]
-# No to both: each of minigrad's 21 steps has a twin in PyTorch that says the same. At
+# No to both: each of minigrad's 11 steps has a twin in PyTorch that says the same. At
 # two more steps minigrad waits: there PyTorch notes that its apply and its engine are
-# C++, where less can be seen. The rules of ctx, the order of nodes, the versions of saved
-# tensors and the names in `grad_fn` are the same.
+# C++, where less can be seen. The rules of ctx, the order of nodes, the versions of
+# saved tensors and the names in `grad_fn` are the same.
 
 # %% [markdown] tags=["slide"]
 # ## What happens to NumPy in PyTorch?

@@ -218,8 +218,8 @@ hint("02.5")
 # ## Watch what yours keep
 #
 # Both your classes in the same program, recorded. What differs has a colour, and the
-# player opens at the first step where something does. Go on from there: which class keeps
-# more bytes, and until when?
+# player opens at the first step where something does. Go on from there: which class
+# keeps more bytes, and until when?
 
 
 # %% tags=["step"]
