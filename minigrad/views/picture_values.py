@@ -63,7 +63,7 @@ class PictureValues:
         for (kind, of, *more), ref in changes:
             node = self._edges.get(of, {}).get("from") or of
             owner = self._ctxs.get(of, {}).get("node") or node
-            thing = (kind, renamed(of, self._names), *more)
+            thing = (kind, of and renamed(of, self._names), *more)
             which = [] if kind == "waits" else more  # one tray for all outputs
             self.places[thing] = " ".join([kind, of, *which]), owner
             yield thing, ref

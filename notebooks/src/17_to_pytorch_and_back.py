@@ -52,7 +52,7 @@ scale(mg)
 course.side_by_side(scale)
 
 # %% [markdown] tags=["explain", "slide"]
-# No to both: each of minigrad's 21 steps has a twin in PyTorch that says the same. At
+# No to both: each of minigrad's 11 steps has a twin in PyTorch that says the same. At
 # two more steps minigrad waits: there PyTorch notes that its apply and its engine are
 # C++, where less can be seen. The versions of saved tensors and the names in `grad_fn`
 # are the same, too.

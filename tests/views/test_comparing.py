@@ -261,13 +261,24 @@ def test_programs_that_share_nothing_are_compared_too() -> None:
 
 
 def test_run_that_stops_is_told_where_it_stops() -> None:
-    with pytest.raises(ValueError, match="no idea"):
-        recorded(Stops)
-    trace = Recording()
-    x = minigrad.tensor([3.0, 1.0], requires_grad=True)
-    trace = step(lambda x: Stops.apply(x).sum().backward(), x)
-    right = step(lambda x: Saved.apply(x).sum().backward(), x.detach().requires_grad_())
-    assert told(compare(trace, right))[0] == "Here A stops: ValueError: no idea"
+    def squared(function: type[Function]) -> Recording:
+        x = minigrad.tensor([3.0, 1.0], requires_grad=True)
+        return step(lambda x: function.apply(x).sum().backward(), x)
+
+    class Elsewhere(Stops):
+        @staticmethod
+        def forward(ctx, x):
+            raise TypeError("too early")
+
+    stops = squared(Stops)
+    assert (
+        told(compare(stops, squared(Saved)))[0] == "Here A stops: ValueError: no idea"
+    )
+    assert compare(stops, squared(Stops)).difference is None
+    both = told(compare(stops, squared(Elsewhere)))
+    assert "Here B stops: TypeError: too early" in both
+    said = "Both stop, A with ValueError: no idea, B with TypeError: too early."
+    assert both[-1] == said
 
 
 def test_story_that_goes_on_waits_for_the_other_that_has_ended() -> None:

@@ -20,7 +20,7 @@ import { lastAtMost } from "./story.js";
 /** @typedef {import("./types").PlayerOptions} PlayerOptions */
 
 const READABLE = 11 / 13; // the scale at which a picture's smallest text has 11 points
-const REST = { ...blankState(), phases: [] };
+const REST = blankState();
 
 export class Comparison extends Player {
   /** @param {HTMLElement} root @param {Compared} data @param {PlayerOptions} options */
