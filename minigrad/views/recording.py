@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
@@ -20,6 +21,7 @@ from minigrad.views.levels import LEVELS
 from minigrad.views.numbers import Explanation, explain
 from minigrad.views.plots import Lines
 from minigrad.views.whatif import WhatIf, what_if
+from minigrad.views.wire import connect
 
 _PLACE: Final = ("d", "s", "l", "ph", "cid")  # where an event stands
 
@@ -143,8 +145,9 @@ class Recording(Trace):
 
     def what_if(
         self,
-        step: int | str,
+        step: int | str = "",
         *,
+        leaf: Mapping[str, Any] | None = None,
         saved: Mapping[int, Any] | None = None,
         attributes: Mapping[str, Any] | None = None,
         gradient: Any = None,
@@ -152,8 +155,9 @@ class Recording(Trace):
     ) -> WhatIf:
         """Run the program again with another value from a step on, and compare.
 
-        For a recording made with ``keep_values=True``. ``step`` is the number of a
-        step, or words of its sentence; ``saved`` and ``attributes`` are of the ctx at
+        ``leaf`` is a tensor that no call has made, by its name, {"x": 5.0}: it starts
+        with this value. For the rest ``step`` is the number of a step, or words of its
+        sentence; ``saved`` and ``attributes`` are of the ctx at
         work there, or of ``node``; ``gradient`` is the one that the step tells of, or
         one for each output, {0: ...}. New numbers have the shape of the old; a function
         makes them of those, and {(0, 1): 5.0} is one element: saved={0: {(0, 1): 5.0}}.
@@ -175,7 +179,7 @@ class Recording(Trace):
         >>> x.grad
         tensor(6.)
         """
-        return what_if(self, step, saved, attributes, gradient, node)
+        return what_if(self, step, saved, attributes, gradient, node, leaf)
 
     def explain(
         self,
@@ -210,7 +214,9 @@ class Recording(Trace):
     def _repr_mimebundle_(
         self, include: Any = None, exclude: Any = None
     ) -> dict[str, str]:
-        return page.bundle_of(self._drawn(), self.start)
+        key = secrets.token_hex(8)
+        connect(key, self)
+        return page.bundle_of(self._drawn(), key, self.start)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the recording to a JSON file, whole or not at all."""

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from minigrad.tracing.again import run_with, runnable
+from minigrad.tracing.again import WhatIfError, run_with, runnable
 from minigrad.tracing.editable import (
     called,
     editable_at,
     numbers_like,
     planned,
+    planned_leaf,
     refused,
 )
 from minigrad.tracing.editing import StepEdit
 from minigrad.tracing.messages import in_turn, joined, message
 from minigrad.tracing.trace import step_that_says
+from minigrad.views import page
 from minigrad.views.comparing import Comparison
 from minigrad.views.numbers import is_other_grad
 from minigrad.views.values import number
@@ -30,6 +33,7 @@ Json = dict[str, Any]
 
 MOST_LISTED: Final = 6  # numbers that stand in a sentence
 MOST_ENDS: Final = 3  # things that end otherwise
+MOST_RUNS: Final = 8  # that are kept for a page that edits
 
 
 class WhatIf(Comparison):
@@ -50,27 +54,36 @@ class WhatIf(Comparison):
             message("what-if.edit", what=what, new=new, old=old)
             for what, old, new in self._edit.said
         ]
-        steps = {"step": self._edit.position, "count": len(self._sides[0])}
-        asks = message("what-if.asks", edits=joined(edits), **steps)
+        when = self._edit.when
+        if isinstance(when, tuple):
+            asks = message("what-if.asks.leaf", edits=joined(edits))
+        else:
+            steps = {"step": when, "count": len(self._sides[0])}
+            asks = message("what-if.asks", edits=joined(edits), **steps)
         return in_turn(asks, self.outcome)
 
     @property
     def outcome(self) -> str:
         """What ends otherwise than it did."""
-        was, now = [outcomes(side.data) for side in self._sides]
-        ends = [
-            differs(name, now.get(name), was.get(name))
-            for name in {**was, **now}
-            if was.get(name) != now.get(name)
-        ]
-        if len(ends) > MOST_ENDS:
-            more = len(ends) - MOST_ENDS
-            ends[MOST_ENDS:] = [message("what-if.ends.more", count=more)]
-        told = message("what-if.ends.between").join(ends)
-        return message("what-if.then" if ends else "what-if.then.same", ends=told)
+        return outcome(*[side.data for side in self._sides])
 
     def _titles(self) -> list[str]:
         return [message("what-if.title.was"), message("what-if.title.now")]
+
+
+def outcome(was: Json, now: Json) -> str:
+    """What ends otherwise in one recording than in another, in a sentence."""
+    before, after = outcomes(was), outcomes(now)
+    ends = [
+        differs(name, after.get(name), before.get(name))
+        for name in {**before, **after}
+        if before.get(name) != after.get(name)
+    ]
+    if len(ends) > MOST_ENDS:
+        more = len(ends) - MOST_ENDS
+        ends[MOST_ENDS:] = [message("what-if.ends.more", count=more)]
+    told = message("what-if.ends.between").join(ends)
+    return message("what-if.then" if ends else "what-if.then.same", ends=told)
 
 
 def outcomes(data: Json) -> dict[str, Json]:
@@ -134,19 +147,31 @@ def what_if(
     attributes: Mapping[str, Any] | None,
     gradient: Any,
     node: str,
+    leaf: Mapping[str, Any] | None,
 ) -> WhatIf:
     """The program of ``recording`` once more, with other values from ``step`` on."""
-    position = position_of(recording, step)
+    position = 0 if leaf and not step else position_of(recording, step)
     runnable(recording)
-    edit = planned(recording.data, position, saved, attributes, gradient, node)
+    data = recording.data
+    edit = planned(data, position, saved, attributes, gradient, node, leaf)
+    return WhatIf(recording, edited(recording, edit), edit)
+
+
+def edited(recording: Recording, edit: StepEdit) -> Recording:
+    """The program of ``recording`` once more, with an edit, which is marked."""
     new = type(recording)()
-    run_with(recording, edit, edit.position, new)
+    run_with(recording, edit, edit.when, new)
     if not edit.said:
         raise refused(
-            f"after step {edit.position} nobody reads what is to be another",
+            "nothing reads what you changed after this step",
             "take a step before it is read",
         )
-    return WhatIf(recording, new, edit)
+    meta = new.data["meta"]
+    meta["edits"] = recording.data["meta"].get("edits", []) + [
+        {"what": what, "old": old, "new": new, "place": place}
+        for (what, old, new), place in edit.said.items()
+    ]
+    return new
 
 
 def position_of(recording: Recording, step: int | str) -> int:
@@ -165,23 +190,63 @@ def position_of(recording: Recording, step: int | str) -> int:
     return step
 
 
-def answer(recording: Recording, asked: Json) -> Json:
-    """What the page of a live player shows, where a value was typed over another.
+class Edits:
+    """Answers a page that edits a recording: the runs with its edits, one by one.
 
-    ``asked`` has the position, what kind of value it is, its key and what was typed.
+    Each edit is of the run with those before it; the newest runs are kept, as a value
+    that is dragged asks for many with the same beginning.
     """
-    position, kind, key = asked["position"], asked["kind"], asked["key"]
-    here = editable_at(recording.data, position, asked.get("ctx", ""))
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._runs: dict[str, Recording] = {}
+
+    def hello(self, _: Json) -> Json:
+        """Why the program can't run again; empty if nothing is known against it."""
+        try:
+            runnable(self._recording)
+        except WhatIfError as error:
+            return {"why": str(error).removeprefix("what_if: ")}
+        return {"why": ""}
+
+    def __call__(self, asked: Json) -> Json:
+        """The run with the edits that are ``asked`` for, as the page plays it."""
+        run = self._recording
+        for count, one in enumerate(asked["edits"], 1):
+            key = json.dumps(asked["edits"][:count])
+            if key not in self._runs:
+                self._runs[key] = edited(run, typed(run, one))
+            run = self._runs[key]
+        while len(self._runs) > MOST_RUNS:
+            del self._runs[next(iter(self._runs))]
+        return {
+            "trace": page.played(run._pictured()),
+            "say": outcome(self._recording.data, run.data),
+        }
+
+
+def typed(recording: Recording, asked: Json) -> StepEdit:
+    """The edit that a page asks for: ``text`` was typed over a value.
+
+    ``kind`` and ``key`` say which, at the step ``position``, of ``ctx`` if it has one.
+    """
+    runnable(recording)
+    data, position = recording.data, asked["position"]
+    kind, key, text = asked["kind"], asked["key"], read(asked["text"])
+    if kind == "leaf":
+        return planned_leaf(data, key, text)
+    here = editable_at(data, position, asked.get("ctx", ""))
     known = here.there[kind]
     if key is None:
         key = next(iter(known), None)
     if key not in known:
         raise refused("it cannot be another at this step", f"edit {here}")
-    typed, ref = read(asked["text"]), known[key]
-    if ref["t"] != "P" and not isinstance(typed, dict):
-        typed = as_typed(recording.data, ref, typed, called(kind, key))
-    edit: Json = {kind: {key: typed}}
-    return recording.what_if(position, node=asked.get("ctx", ""), **edit)._data()
+    ref = known[key]
+    if ref["t"] != "P" and not isinstance(text, dict):
+        text = as_typed(data, ref, text, called(kind, key))
+    by_kind: Json = {kind: {key: text}}
+    kinds = [by_kind.get(one) for one in ("saved", "attributes", "gradient")]
+    return planned(data, position, *kinds, node=asked.get("ctx", ""))
 
 
 def read(text: str) -> Any:

@@ -100,9 +100,9 @@ function writeValue(node, words) {
 class Chip {
   /**
    * @param {Trace} trace @param {Spot} spot @param {string} name
-   * @param {Ref | null} ref @param {string} kind
+   * @param {Ref | null} ref @param {string} kind @param {string} place
    */
-  constructor(trace, spot, name, ref, kind) {
+  constructor(trace, spot, name, ref, kind, place) {
     this.trace = trace;
     this.spot = spot;
     this.name = name;
@@ -111,7 +111,7 @@ class Chip {
     const title = shortened(name, 18);
     const corners = isArray ? 8 : 19;
     this.mapped = ref?.ax;
-    this.box = group({ class: `chip ${kind}` });
+    this.box = group({ class: `chip ${kind}`, "data-place": place });
     if (this.mapped) this.box.append(card([x + BEHIND, y - BEHIND, w, h], "skin behind", corners));
     this.box.append(card(spot, "skin", corners));
     const base = isArray ? y + 18 : y + h / 2 + 5;
@@ -149,17 +149,17 @@ class Chip {
  */
 export function leafOf(owner, part) {
   const { trace } = owner;
-  const chip = new Chip(trace, part.chip, part.t, part.v, "leaf");
+  const chip = new Chip(trace, part.chip, part.t, part.v, "leaf", `value ${part.id} 0`);
   const [x, y, w, h] = part.slot;
   const isArray = h > 34;
-  const slot = group({ class: "slot" }, card(part.slot, "skin", 7));
+  const slot = group({ class: "slot", "data-place": `grad ${part.n}` }, card(part.slot, "skin", 7));
   slot.append(svgElement("path", { class: "hang", d: `M${x + w / 2} ${y - 14}V${y}` }));
   slot.append(text(x + 8, isArray ? y + 17 : y + h / 2 + 4, ".grad", "name", "start"));
   const corner = [x + w - 8, isArray ? y + 17 : y + h / 2 + 5];
   const value = text(corner[0], corner[1], "", "value", "end");
   const thumb = svgElement("g", { class: "thumb" });
   slot.append(value, thumb, card(part.slot, "hit", 7));
-  const tray = new Tray(trace, part.tray, part.v?.ax);
+  const tray = new Tray(trace, part.tray, `waits ${part.n}`, part.v?.ax);
   const node = group({ class: "node", id: `mg_${part.id}` }, chip.box, card(part.chip, "hit", 19));
   const shape = group({ class: "leaf" }, node, slot, tray.box);
   owner.makeNode(node, part.n, chip.name);
@@ -204,20 +204,20 @@ export function leafOf(owner, part) {
  * @param {PicturePane} owner @param {Part} part @returns {{shape: SVGElement, show: Show}}
  */
 export function dataOf(owner, part) {
-  const chip = new Chip(owner.trace, part.chip, part.t, part.v, "data");
+  const chip = new Chip(owner.trace, part.chip, part.t, part.v, "data", `value ${part.id} 0`);
   chip.show(part.v, true);
-  const shape = group({ class: "data" }, chip.box);
-  tells(shape, () => ({ title: part.t || message("tensor.unnamed"), ref: part.v }));
+  const shape = group({ class: "data" }, chip.box, card(part.chip, "hit", 19));
+  owner.makeData(shape, part);
   if (!part.tray) return { shape, show: () => {} };
-  const tray = new Tray(owner.trace, part.tray);
+  const tray = new Tray(owner.trace, part.tray, `waits ${part.keys[0]}`);
   shape.append(tray.box);
   return { shape, show: ({ state }) => tray.tell(state.tangents[part.keys[0]]) };
 }
 
 // What waits at a node, and of what it is the sum.
 class Tray {
-  /** @param {Trace} trace @param {Spot} spot @param {number[]} [mapped] */
-  constructor(trace, spot, mapped) {
+  /** @param {Trace} trace @param {Spot} spot @param {string} place @param {number[]} [mapped] */
+  constructor(trace, spot, place, mapped) {
     this.trace = trace;
     this.spot = spot;
     this.mapped = mapped;
@@ -225,7 +225,7 @@ class Tray {
     this.isArray = h > 26;
     this.sum = text(x + w / 2, this.isArray ? y + 17 : y + h / 2 + 5, "", "sum");
     this.thumb = svgElement("g", { class: "thumb" });
-    this.box = group({ class: "tray" }, card(spot, "skin", 13), this.sum, this.thumb);
+    this.box = group({ class: "tray", "data-place": place }, card(spot, "skin", 13), this.sum, this.thumb);
   }
 
   /**
@@ -311,7 +311,7 @@ export function callOf(owner, part) {
     op.append(pill);
     return pill;
   });
-  const chips = part.chips.map((spot, slot) => new Chip(trace, spot, part.t[slot], part.v[slot], part.plain.includes(slot) ? "data" : "result"));
+  const chips = part.chips.map((spot, slot) => new Chip(trace, spot, part.t[slot], part.v[slot], part.plain.includes(slot) ? "data" : "result", `value ${part.id} ${slot}`));
   const flow = group({ class: "out" });
   for (const [left, top, , tall] of part.chips) {
     const [from, to] = [y + h / 2, top + tall / 2];
@@ -320,7 +320,7 @@ export function callOf(owner, part) {
     flow.append(svgElement("path", { class: "line", d, "marker-end": `url(#${owner.tip("flow")})` }));
   }
   const box = part.box[3] ? new Box(owner, part) : null;
-  const tray = new Tray(trace, part.tray, part.v[0]?.ax);
+  const tray = new Tray(trace, part.tray, `waits ${part.n ?? part.keys?.[0]}`, part.v[0]?.ax);
   const node = group({ class: "node", id: `mg_${part.id}` }, flow, op, ...chips.map((one) => one.box));
   const [left, top] = [Math.min(x, part.box[0]), Math.min(y, part.chips[0][1])];
   /** @type {Spot} */
@@ -404,7 +404,7 @@ class Box {
     this.cells = part.cells.map(([key, words, left, top, size]) => {
       /** @type {Spot} */
       const spot = [x + left, y + top + 28, size, 30];
-      const cell = group({ class: "cell" }, card(spot, "skin", 5));
+      const cell = group({ class: "cell", "data-place": `entry ${this.ctx} ${key}` }, card(spot, "skin", 5));
       const written = text(x + left + size / 2, y + top + 48, words, "kept");
       cell.append(written);
       // A built-in operation that is released can't use its plain numbers either.

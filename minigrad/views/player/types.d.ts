@@ -249,8 +249,9 @@ export type PlayerOptions = {
   answers?: Record<string, number>; // position of a question -> number of the choice
   side?: boolean; // one of two in a comparison
   difference?: number; // the first position where they differ
-  channel?: import("./channel.js").Channel; // where Python listens
-  compare?: (comparison: Compared, from: HTMLInputElement) => void;
+  python?: () => Promise<{ channel: import("./channel.js").Channel; why: string } | null>;
+  edits?: import("./edits.js").Edits; // of the player before
+  onSuccessor?: (player: import("./player.js").Player) => void;
   onMove?: (position: number) => void;
   onLevel?: (level: number) => void;
   onAnswer?: (answers: Record<string, number>) => void;

@@ -163,9 +163,9 @@ export function placeTags(trace, picture) {
   return found;
 }
 
-/** @param {Spot} spot @param {string} kind @param {number} rx */
-function tagOf([x, y, width, height], kind, rx) {
-  const tag = svgElement("g", { class: `tag ${kind}` });
+/** @param {Spot} spot @param {string} kind @param {number} rx @param {string} place */
+function tagOf([x, y, width, height], kind, rx, place) {
+  const tag = svgElement("g", { class: `tag ${kind}`, "data-place": place });
   const words = svgElement("text", { x: x + width / 2, y: y + 15.5 });
   tag.append(svgElement("rect", { x, y, width, height, rx }), words);
   return { tag, words, room: Math.floor((width - 10) / TAG_LETTER) };
@@ -190,8 +190,8 @@ export function wireOf(owner, line, tags = {}) {
   const none = svgElement("path", { class: "none", d: `M${end[0] + 8} ${end[1] - 6}a6 6 0 1 1-.1 0m-4.2 10.2l8.4-8.4` });
   shape.append(none);
   const over = svgElement("g", { class: "tags" });
-  const slope = tags.slope && tagOf(tags.slope, "slope", 6);
-  const grad = tags.grad && tagOf(tags.grad, "gradient", 11);
+  const slope = tags.slope && tagOf(tags.slope, "slope", 6, `slope ${line.id}`);
+  const grad = tags.grad && tagOf(tags.grad, "gradient", 11, `edge ${line.id}`);
   over.append(...[slope, grad].filter(Boolean).map(({ tag }) => tag));
   owner.makeWire(shape, line.id, [...over.children]);
   const tip = `url(#${owner.tip("wire")})`;
