@@ -20,9 +20,10 @@ from minigrad.engine.observe import EVERYTHING
 from minigrad.nn.parameter import Parameter
 from minigrad.tracing.foreign import version_of
 from minigrad.tracing.hearing import Hearing
+from minigrad.tracing.outside import refused_outside
 from minigrad.tracing.program import Program
 from minigrad.tracing.recorder import Recorder
-from minigrad.tracing.story import Story
+from minigrad.tracing.story import Story, joins_story
 from minigrad.tracing.trace import Trace
 
 Json = dict[str, Any]
@@ -40,7 +41,7 @@ class WhatIfError(errors.MinigradError, RuntimeError):
 
 
 class ReachedOutsideError(BaseException):
-    """The program is about to use a tensor of the learner's own, and not a copy.
+    """The program is about to change something of which it has no copy.
 
     Not an Exception, for the program might catch that and go on.
     """
@@ -115,10 +116,14 @@ class Editor:
         known = self._theirs.get(id(tensor))
         return known is not None and known() is tensor
 
+    def refuse(self, does: str) -> None:
+        """Stop the program before it does what it must not."""
+        self.reached = self.reached or does
+        raise ReachedOutsideError
+
     def _refuse(self, how: str) -> None:
         """Stop before a tensor of the learner's own is used."""
-        self.reached = how
-        raise ReachedOutsideError
+        self.refuse(f"changes a tensor of yours that has no copy ({how})")
 
     def _told(self, event: Json) -> None:
         if event["k"] in UNTIMELY:
@@ -140,7 +145,8 @@ class Editor:
         for value in tensors:
             if self._is_theirs(value):
                 self._refuse(f"{ctx.operation_name()} is given one")
-        if all([type(one) in PLAIN for one in tensors]):
+        plain = all([type(one) in PLAIN for one in tensors])
+        if plain and joins_story(ctx, function):
             for value in tensors:
                 self._is_used(value)
 
@@ -218,13 +224,14 @@ class Again(Recorder):
             theirs = self._program.theirs = {id(one): weakref.ref(one) for one in found}
             del found
         self.editor = Editor(self._program.edits, theirs)
-        with contextlib.suppress(ReachedOutsideError):
+        refused = refused_outside(self.editor.refuse)
+        with contextlib.suppress(ReachedOutsideError), refused:
             self._program.run(self)
         if self.editor.reached:
             raise cannot_run(
-                "it uses a tensor of yours that cannot be copied with it "
-                f"({self.editor.reached}), and would change that",
-                "let the block reach its tensors by variables of its own cell or file",
+                f"it {self.editor.reached}, and would do that once more",
+                "record only what computes: do the rest before, and let it reach its "
+                "tensors by variables of its own cell or file",
             )
 
     def __enter__(self) -> Again:
@@ -339,17 +346,17 @@ def not_the_same_twice(step: int, was: str, now: str) -> WhatIfError:
     return WhatIfError(
         errors.message(
             "what_if",
-            f"the program does not do the same twice. Step {step} was {was}; run again "
+            f"the program doesn't do the same twice. Step {step} was {was}; run again "
             f"it is {now}",
-            "let it read nothing that changes between two runs: no clock, no file, no "
-            "random numbers but those of minigrad, NumPy's np.random and random",
+            "let it read nothing that changes between two runs: give each random "
+            "generator of your own a seed, and read no clock",
         )
     )
 
 
 def cannot_run(why: str, fix: str) -> WhatIfError:
     """The error for a program that cannot be run again."""
-    return WhatIfError(errors.message("what_if", f"cannot run it again: {why}", fix))
+    return WhatIfError(errors.message("what_if", f"can't run it again: {why}", fix))
 
 
 def timely(trace: Trace) -> list[Json]:
@@ -385,6 +392,8 @@ def saying(trace: Trace, step: int) -> str:
 def told(event: Json, values: Json) -> str:
     """What an event tells, without where in memory anything lay."""
     shown = {key: known(event[key], values) for key in TOLD if key in event}
+    for key in ("ins", "outs"):  # their names may come later
+        shown[key] = [known(one.get("v"), values) for one in event.get(key, ())]
     return ADDRESS.sub("0x", json.dumps(shown, sort_keys=True, default=str))
 
 

@@ -166,7 +166,8 @@ def planned_leaf(data: Json, name: str, value: Any) -> StepEdit:
             if one.get("v") and "n" not in one and one["t"] not in made:
                 there.setdefault(one["t"], one)
         made.update([one["t"] for one in event.get("outs", ()) if "t" in one])
-    found = [one for key, one in there.items() if name in (key, one["name"])]
+    found = [one for one in there.values() if one["name"] == name]
+    found += [one for key, one in there.items() if key == name]
     if not found:
         known = ", ".join([one["name"] or key for key, one in there.items()])
         raise refused(

@@ -170,6 +170,7 @@ def change_gradient(
         new._share_version(old)
         leaf._grad = new
         name = editor.log.names.of(leaf) or message("tensor.leaf")
+        editor.log.memory.look_at_grad(leaf, event["n"], f"{name}.grad")
         return f"{name}.grad", old, new, {"n": event["n"]}
     if kind == "node.enter":
         old, new = work["gradients"][slot], like(work["gradients"][slot], value)

@@ -59,7 +59,6 @@ class LivePlayer:
         self._problems: dict[str, str] = {}
         self._answers: dict[str, Answer] = {
             "inputs": self._changed,
-            "edit": lambda asked: self._edits(asked),
         }
         self.arguments: Json = {}
         self.recording = Recording()
@@ -151,7 +150,7 @@ class LivePlayer:
             self.recording = step(
                 self.function, *self._call.args, keep_values=True, **self._call.kwargs
             )
-        self._edits = Edits(self.recording)
+        self._answers |= Edits(self.recording).answers()
         self._printed = printed.getvalue()[-MOST_PRINTED:]
 
     def _shown(self, by: str = "") -> str:

@@ -166,15 +166,14 @@ def _run(
     code: CodeType, namespace: dict[str, Any], title: str, keeps: bool
 ) -> tuple[Recording, BaseException | None]:
     from minigrad.tracing.program import Block
-    from minigrad.views.recording import Recording, Session
+    from minigrad.views.recording import Recording, Session, keeping
 
     recording = Recording()
     around = namespace.get(SESSION)  # that of a cell which runs this one
     namespace[SESSION] = Session(
         recording,
         title=title,
-        keep_rules=True,
-        keep_values=keeps,
+        **keeping(keeps or None) | {"keep_rules": True},
         cell=Block(code, code.co_filename, session=SESSION),
     )
     try:

@@ -21,8 +21,9 @@ from minigrad.views.levels import LEVELS
 from minigrad.views.numbers import Explanation, explain
 from minigrad.views.plots import Lines
 from minigrad.views.whatif import WhatIf, what_if
-from minigrad.views.wire import connect
+from minigrad.views.wire import connect, is_notebook
 
+FEW_BYTES: Final = 20_000_000
 _PLACE: Final = ("d", "s", "l", "ph", "cid")  # where an event stands
 
 
@@ -261,7 +262,7 @@ def record(
     *,
     watch: Any = (),
     lines: bool = True,
-    keep_values: bool = False,
+    keep_values: bool | None = None,
     most_bytes: int = MOST_BYTES,
 ) -> Session:
     """Record what the engine does inside a ``with`` block.
@@ -271,7 +272,8 @@ def record(
     ``watch`` names a further function whose lines are to be shown, or several; with
     ``lines=False`` only the story is kept. With ``keep_values=True`` a copy of all that
     the program starts from is kept, at most ``most_bytes``, so that
-    ``trace.what_if(...)`` can run it with another value. An error inside is kept in the
+    ``trace.what_if(...)`` can run it with another value; in a notebook it is kept
+    unless you say False, if it is small: its player edits values. An error inside is kept in the
     recording, and raised. Of more than 20,000 steps the first and the last
     half are kept; a step between them says what is left out.
 
@@ -286,13 +288,22 @@ def record(
         title=title,
         watch=watch,
         lines=lines,
-        keep_values=keep_values,
-        most_bytes=most_bytes,
+        **keeping(keep_values, most_bytes),
     )
 
 
+def keeping(keep_values: bool | None, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
+    """How a Recorder is told what to keep; in a notebook by itself what is small."""
+    if keep_values is None and is_notebook():
+        return {"keep_values": True, "most_bytes": FEW_BYTES, "keep_rules": False}
+    return {"keep_values": bool(keep_values), "most_bytes": most_bytes}
+
+
 def step(
-    function: Callable[..., Any], *args: Any, keep_values: bool = False, **kwargs: Any
+    function: Callable[..., Any],
+    *args: Any,
+    keep_values: bool | None = None,
+    **kwargs: Any,
 ) -> Recording:
     """Record a call of ``function``; an exception inside is shown, not raised.
 
@@ -316,9 +327,8 @@ def step(
             recording,
             title=title,
             watch=codes_of(function),
-            keep_values=keep_values,
-            keep_rules=True,
             call=(function, args, kwargs),
+            **keeping(keep_values) | {"keep_rules": True},
         ):
             recording.drawn = picture_in(function(*args, **kwargs))
     except (Exception, KeyboardInterrupt):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -15,6 +17,7 @@ from minigrad.tracing.editable import (
     editable_at,
     numbers_like,
     planned,
+    gradients_of,
     planned_leaf,
     refused,
 )
@@ -33,6 +36,7 @@ Json = dict[str, Any]
 
 MOST_LISTED: Final = 6  # numbers that stand in a sentence
 MOST_ENDS: Final = 3  # things that end otherwise
+MOST_TYPED: Final = 12  # numbers; of a larger array one element is typed
 MOST_RUNS: Final = 8  # that are kept for a page that edits
 
 
@@ -201,6 +205,10 @@ class Edits:
         self._recording = recording
         self._runs: dict[str, Recording] = {}
 
+    def answers(self) -> dict[str, Callable[[Json], Json]]:
+        """What a page asks, by its kind."""
+        return {"hello": self.hello, "describe": self.describe, "edit": self.edit}
+
     def hello(self, _: Json) -> Json:
         """Why the program can't run again; empty if nothing is known against it."""
         try:
@@ -209,44 +217,130 @@ class Edits:
             return {"why": str(error).removeprefix("what_if: ")}
         return {"why": ""}
 
-    def __call__(self, asked: Json) -> Json:
+    def describe(self, asked: Json) -> Json:
+        """What stands at a place of the page, to be typed over; nothing if it can't.
+
+        ``number`` is what is dragged, and ``step`` by how much.
+        """
+        data = self._run(asked["edits"]).data
+        target = target_at(data, asked["what"], asked["position"])
+        text = start_text(data, target.ref) if target else ""
+        number = None
+        if text and "{" not in text and "[" not in text:
+            typed = read(text)
+            number = typed if type(typed) in (int, float) else None
+        size = abs(number or 1.0)
+        step = 1.0 if isinstance(number, int) else 10.0 ** (math.floor(math.log10(size)) - 1)
+        return {"text": text, "number": number, "step": step}
+
+    def edit(self, asked: Json) -> Json:
         """The run with the edits that are ``asked`` for, as the page plays it."""
+        run = self._run(asked["edits"])
+        told = outcome(self._recording.data, run.data)
+        return {"trace": page.played(run._pictured()), "say": told}
+
+    def _run(self, edits: list[Json]) -> Recording:
         run = self._recording
-        for count, one in enumerate(asked["edits"], 1):
-            key = json.dumps(asked["edits"][:count])
+        for count, one in enumerate(edits, 1):
+            key = json.dumps(edits[:count])
             if key not in self._runs:
                 self._runs[key] = edited(run, typed(run, one))
             run = self._runs[key]
         while len(self._runs) > MOST_RUNS:
             del self._runs[next(iter(self._runs))]
-        return {
-            "trace": page.played(run._pictured()),
-            "say": outcome(self._recording.data, run.data),
-        }
+        return run
+
+
+@dataclass
+class Target:
+    """What can be edited: its kind and place as in what_if, the step, what it is."""
+
+    kind: str
+    key: Any
+    position: int
+    ref: Json
+    ctx: str = ""
+
+
+def target_at(data: Json, what: str, position: int) -> Target | None:
+    """What a place of the page, such as "entry c0 saved.0", shows at a step.
+
+    A gradient is the newest that was told of the node, the edge or the ``.grad``.
+    """
+    kind, name, *rest = what.split(" ")
+    key = rest[0] if rest else "0"
+    if kind == "entry":
+        return entry_at(data, position, name, key)
+    before, is_data, tensor = name.rpartition(".data")
+    node = name.partition("__")[0]
+    kinds = {one["id"]: one["kind"] for one in data["graph"]["nodes"]}
+    if is_data or (kind in ("node", "value") and kinds.get(node) == "accumulate"):
+        for one in [one for event in data["events"] for one in event.get("ins", ())]:
+            if one.get("v") and (one["t"] == tensor or one.get("leaf") == node):
+                return Target("leaf", one["t"], position, one["v"])
+    for at in range(position, 0, -1):
+        event = data["events"][at - 1]
+        found = gradient_told(event, kind, name, int(key)) if kind != "value" else None
+        if found is not None:
+            slot = gradients_of(event)
+            return Target("gradient", found, at, slot[found]) if found in slot else None
+    return None
+
+
+def entry_at(data: Json, position: int, ctx: str, entry: str) -> Target | None:
+    """A saved value or an attribute."""
+    family, _, name = entry.partition(".")
+    kind = {"saved": "saved", "attr": "attributes"}.get(family)
+    if kind is None or position == 0:
+        return None
+    key: Any = int(name) if kind == "saved" else name
+    ref = editable_at(data, position, ctx).there[kind].get(key)
+    return Target(kind, key, position, ref, ctx) if ref else None
+
+
+def gradient_told(event: Json, kind: str, name: str, slot: int) -> int | None:
+    """Which of its gradients a step tells of a place; None for none of it."""
+    told = event["k"]
+    roots = [root["n"] for root in event.get("roots", ())]
+    if kind == "edge":
+        return 0 if told == "grad" and event["e"] == name else None
+    if kind == "grad":
+        is_it = told in ("grad", "grad.accumulate") and event["n"] == name
+        return 0 if is_it else None
+    if name in roots:
+        return roots.index(name)
+    is_it = told in ("grad", "node.enter") and event["n"] == name
+    return (slot if told == "node.enter" else 0) if is_it else None
+
+
+def start_text(data: Json, ref: Json) -> str:
+    """A value as one would type it; nothing for what can't be typed."""
+    if ref["t"] == "P":
+        return "" if ref["r"][0] in "<(" else str(ref["r"])
+    value = data["values"].get(ref.get("v"), {"rows": []})
+    numbers = [one for row in value["rows"] for one in row]
+    if not numbers or not all([type(one) in (int, float, bool) for one in numbers]):
+        return ""
+    if value["cut"] or len(numbers) > MOST_TYPED:
+        place = ", ".join("0" * len(value["shape"]))
+        return f"{{{f'({place})' if len(value['shape']) > 1 else place}: {numbers[0]!r}}}"
+    return repr(np.array(numbers, object).reshape(value["shape"]).tolist())
 
 
 def typed(recording: Recording, asked: Json) -> StepEdit:
-    """The edit that a page asks for: ``text`` was typed over a value.
-
-    ``kind`` and ``key`` say which, at the step ``position``, of ``ctx`` if it has one.
-    """
+    """The edit that a page asks for: ``text`` was typed over what stands at a place."""
     runnable(recording)
-    data, position = recording.data, asked["position"]
-    kind, key, text = asked["kind"], asked["key"], read(asked["text"])
-    if kind == "leaf":
-        return planned_leaf(data, key, text)
-    here = editable_at(data, position, asked.get("ctx", ""))
-    known = here.there[kind]
-    if key is None:
-        key = next(iter(known), None)
-    if key not in known:
-        raise refused("it cannot be another at this step", f"edit {here}")
-    ref = known[key]
-    if ref["t"] != "P" and not isinstance(text, dict):
-        text = as_typed(data, ref, text, called(kind, key))
-    by_kind: Json = {kind: {key: text}}
+    data, text = recording.data, read(asked["text"])
+    target = target_at(data, asked["what"], asked["position"])
+    if target is None:
+        raise refused("it can't be changed at this step", "take one that shows it")
+    if target.kind == "leaf":
+        return planned_leaf(data, target.key, text)
+    if target.ref["t"] != "P" and not isinstance(text, dict):
+        text = as_typed(data, target.ref, text, called(target.kind, target.key))
+    by_kind: Json = {target.kind: {target.key: text}}
     kinds = [by_kind.get(one) for one in ("saved", "attributes", "gradient")]
-    return planned(data, position, *kinds, node=asked.get("ctx", ""))
+    return planned(data, target.position, *kinds, node=target.ctx)
 
 
 def read(text: str) -> Any:

@@ -31,8 +31,7 @@ def connect(key: str, recording: Recording) -> None:
     if not is_notebook():
         return
     wire()
-    edits = Edits(recording)
-    _shown[key] = {"hello": edits.hello, "edit": edits}
+    _shown[key] = Edits(recording).answers()
     if len(_shown) > MOST_SHOWN:
         del _shown[next(iter(_shown))]
 

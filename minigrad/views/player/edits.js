@@ -2,35 +2,24 @@
 // new run takes the place of the one before; what differs from the original glows.
 
 import { textButton } from "./controls.js";
-import { Differences, editedPlaces, keyOfData } from "./differences.js";
+import { Differences, editedPlaces } from "./differences.js";
 import { element, setText, svgElement } from "./dom.js";
 import { message } from "./messages.js";
 
 /** @typedef {import("./channel.js").Channel} Channel */
 /** @typedef {import("./player.js").Player} Player */
-/** @typedef {import("./types").Part} Part */
 /** @typedef {import("./types").PlayerOptions} PlayerOptions */
-/** @typedef {import("./types").Ref} Ref */
 /** @typedef {import("./types").Trace} Trace */
 /** @typedef {import("./types").View} View */
 
-/**
- * What can be another, as Python is told of it, and what it is now.
- * @typedef {{
- *   kind: string,
- *   key: string | number | null,
- *   ctx: string,
- *   position: number,
- *   ref: Ref,
- * }} Target
- */
-/** @typedef {{ what: string, text: string } & Omit<Target, "ref">} Edit */
+/** @typedef {{ what: string, position: number, text: string }} Edit */
 /** @typedef {{ edits: Edit[], trace: Trace, say: string }} Run */
+/** @typedef {{ text: string, number: number | null, step: number }} Described */
 
-const MOST_TYPED = 12; // numbers; of a larger array one element is typed
 const SAYS_NOTHING_AFTER = 8000; // ms
 const SLACK = 4; // px that a click may move
 const PER_STEP = 3; // px of a drag
+const DRAGGED = ":is(.leaf, .data, .cell, .slot, .gradient)[data-place]";
 
 export class Edits {
   /** @param {Trace} trace @param {PlayerOptions} options */
@@ -45,7 +34,7 @@ export class Edits {
     this.form = element("form");
     this.form.onsubmit = (event) => {
       event.preventDefault();
-      this.type(this.input.value, null);
+      this.set(this.what, this.input.value, null);
     };
     this.note = element("p", "note");
     this.note.setAttribute("role", "alert");
@@ -135,32 +124,36 @@ export class Edits {
    * @param {string} what @param {string} name
    */
   async choose(what, name) {
-    const target = what && targetOf(this.player, what);
-    const words = target && startText(this.player.trace, target.ref);
-    this.what = words ? what : "";
+    this.what = what;
     this.form.hidden = true;
     this.say("");
-    if (!words) return;
+    if (!/^(node|edge|grad|value|entry \S+ (saved|attr))/.test(what)) return;
     const listens = await this.connect();
+    const { position } = this.player;
+    const described = listens && (await this.describe(what, position));
     if (this.what !== what) return;
-    if (listens) this.fillForm(name, words, target.ref);
+    if (described?.text) this.fillForm(name, described);
     this.say(listens ? "" : this.why);
   }
 
-  /** @param {string} name @param {string} words @param {Ref} ref */
-  fillForm(name, words, ref) {
+  /** @param {string} what @param {number} position @returns {Promise<Described>} */
+  describe(what, position) {
+    return this.channel.ask("describe", { what, position, edits: this.runs.at(-1).edits });
+  }
+
+  /** @param {string} name @param {Described} described */
+  fillForm(name, { text, number, step }) {
     const label = element("label", "", name);
     this.input = element("input");
-    Object.assign(this.input, { type: "text", value: words, spellcheck: false, autocomplete: "off" });
+    Object.assign(this.input, { type: "text", value: text, spellcheck: false, autocomplete: "off" });
     label.append(this.input);
     this.form.replaceChildren(label);
-    const start = scalarOf(this.player.trace, ref);
-    if (start !== null) {
-      const [slider, most, step] = [element("input"), 2 * Math.abs(start) || 1, stepOf(start)];
-      Object.assign(slider, { type: "range", min: -most, max: most, step, value: start });
+    if (number !== null) {
+      const [slider, most] = [element("input"), 2 * Math.abs(number) || 1];
+      Object.assign(slider, { type: "range", min: -most, max: most, step, value: number });
       slider.setAttribute("aria-label", message("edit.slider", { name }));
       let gesture = {};
-      slider.oninput = () => this.type((this.input.value = numberText(Number(slider.value), ref, this.player.trace)), gesture);
+      slider.oninput = () => this.set(this.what, (this.input.value = slider.value), gesture);
       slider.onchange = () => (gesture = {});
       this.input.oninput = () => (slider.value = this.input.value);
       this.form.append(slider);
@@ -175,24 +168,17 @@ export class Edits {
     this.render();
   }
 
-  /** @param {string} text @param {object | null} gesture */
-  type(text, gesture) {
-    this.set(this.what, targetOf(this.player, this.what), text, gesture);
-  }
-
   /**
    * Runs the program with another value. What belongs to one gesture is one edit; the
    * newest value of what was edited last takes the place of the one before.
-   * @param {string} what @param {Target | null} target @param {string} text
-   * @param {object | null} gesture
+   * @param {string} what @param {string} text @param {object | null} gesture
    */
-  async set(what, target, text, gesture) {
+  async set(what, text, gesture) {
     const goesOn = gesture !== null && gesture === this.gesture;
     const { edits } = this.runs.at(goesOn ? -2 : -1);
     const last = edits.at(-1);
-    if (last?.what !== what && !target) return this.say(message("edit.not-here"));
-    const { ref, ...rest } = target || {};
-    const next = last?.what === what ? [...edits.slice(0, -1), { ...last, text }] : [...edits, { what, text, ...rest }];
+    const { position } = last?.what === what ? last : this.player;
+    const next = [...(last?.what === what ? edits.slice(0, -1) : edits), { what, position, text }];
     const number = (this.asked += 1);
     const silent = setTimeout(() => this.say(message("edit.silent")), SAYS_NOTHING_AFTER);
     this.player.pause();
@@ -226,36 +212,36 @@ export class Edits {
 
   show() {
     this.player.succeed(this.runs.at(-1).trace);
-    if (!this.what || document.activeElement?.closest(".edits form")) return;
-    const target = targetOf(this.player, this.what);
-    if (target && this.input) this.input.value = startText(this.player.trace, target.ref);
+    if (this.form.hidden || document.activeElement?.closest(".edits form")) return;
+    const { what } = this;
+    this.describe(what, this.player.position).then((described) => {
+      if (described?.text && what === this.what) this.input.value = described.text;
+    });
   }
 
   /**
-   * A number of the picture is dragged to the side; whether it is one.
+   * A number of the picture is dragged to the side; whether that begins here.
    * @param {PointerEvent} event
    */
-  grab(event) {
-    const { player } = this;
-    const under = document.elementsFromPoint(event.clientX, event.clientY);
-    const place = under.map((one) => one.closest("[data-place]")).find(Boolean)?.dataset.place;
-    const target = this.channel && place && targetOf(player, place);
-    const start = target ? scalarOf(player.trace, target.ref) : null;
-    if (start === null) return false;
-    const { root, trace } = player;
-    const [step, gesture, listening] = [stepOf(start), {}, new AbortController()];
-    let now = start;
-    root.addEventListener("pointermove", ({ clientX }) => {
-      const by = clientX - event.clientX;
-      if (now === start && Math.abs(by) < SLACK) return;
+  grab({ clientX: left, clientY, pointerId }) {
+    const under = document.elementsFromPoint(left, clientY);
+    const what = under.map((one) => one.closest(DRAGGED)).find(Boolean)?.dataset.place;
+    if (!this.channel || !what) return false;
+    const { root } = this.player;
+    const [gesture, listening] = [{}, new AbortController()];
+    const { signal } = listening;
+    const described = this.describe(what, this.player.position);
+    let [by, text] = [0, ""];
+    root.addEventListener("pointermove", async ({ clientX }) => {
+      by = clientX - left;
+      if (!text && Math.abs(by) < SLACK) return;
       this.player.graph.dragged = true;
-      root.setPointerCapture(event.pointerId);
-      const next = Number((start + Math.round(by / PER_STEP) * step).toPrecision(6));
-      if (next !== now) this.set(place, target, numberText((now = next), target.ref, trace), gesture);
-    }, { signal: listening.signal });
-    for (const end of ["pointerup", "pointercancel"]) {
-      root.addEventListener(end, () => listening.abort(), { signal: listening.signal });
-    }
+      root.setPointerCapture(pointerId);
+      const { number, step } = (await described) || { number: null };
+      const next = String(Number((number + Math.round(by / PER_STEP) * step).toPrecision(6)));
+      if (number !== null && next !== text) this.set(what, (text = next), gesture);
+    }, { signal });
+    for (const end of ["pointerup", "pointercancel"]) root.addEventListener(end, () => listening.abort(), { signal });
     return true;
   }
 }
@@ -272,142 +258,8 @@ function markEdited(shape, is) {
   if (!card) return;
   shape.querySelector(".pencil")?.remove();
   if (!is) return;
-  const [x, y] = ["x", "y"].map((name) => Number(card.getAttribute(name)));
-  const pencil = svgElement("text", { class: "pencil", x: x + 2, y: y + 2 });
+  const [x, y, height] = ["x", "y", "height"].map((name) => Number(card.getAttribute(name)));
+  const pencil = svgElement("text", { class: "pencil", x: x - 9, y: y + height / 2 + 5 });
   pencil.textContent = "✎";
   shape.append(pencil);
-}
-
-/**
- * What a hook, or a checkpoint, makes later of a value that is kept packed.
- * @param {Player} player
- * @param {string} ctx
- * @param {number} place
- * @returns {Ref | undefined}
- */
-function unpackedLater({ story, position }, ctx, place) {
-  const { node } = story.ctxs[ctx] || {};
-  const later = story.events.slice(position);
-  const read = later.find((one) => one.k === "hook.unpack" && one.n === node && one.place === place);
-  return read?.new;
-}
-
-/**
- * Which leaf, saved value, attribute or gradient is meant by what was clicked or grabbed.
- * @param {Player} player @param {string} what @returns {Target | null}
- */
-function targetOf(player, what) {
-  const { story, position } = player;
-  const [kind, id, key] = what.split(" ");
-  if (kind === "entry") return entryOf(player, id, key);
-  const part = kind === "value" && partOf(player.trace, id);
-  const node = part ? part.n : id;
-  if (part?.k === "data" || story.nodes[node]?.kind === "accumulate" && /node|value/.test(kind)) {
-    const given = story.events.flatMap(({ ins = [] }) => ins);
-    const one = given.find(({ t, leaf }) => (part?.k === "data" ? t === keyOfData(part) : leaf === node));
-    return one?.v ? { kind: "leaf", key: one.t, ctx: "", position: 0, ref: one.v } : null;
-  }
-  return kind === "value" ? null : gradientOf(story.events, position, kind, id, Number(key) || 0);
-}
-
-/** @param {Trace} trace @param {string} id */
-function partOf({ graph }, id) {
-  return (graph.pictures || []).flatMap(({ parts }) => parts).find((one) => one.id === id);
-}
-
-/**
- * @param {Player} player @param {string} ctx @param {string} entry
- * @returns {Target | null}
- */
-function entryOf(player, ctx, entry) {
-  const { position, story } = player;
-  const ref = story.stateAt(position).ctxs[ctx]?.[entry];
-  const dot = entry.indexOf(".");
-  const [kind, key] = [entry.slice(0, dot), entry.slice(dot + 1)];
-  if (kind === "saved") {
-    const kept = ref?.t === "S" ? ref : unpackedLater(player, ctx, Number(key));
-    return kept ? { kind, key: Number(key), ctx, position, ref: kept } : null;
-  }
-  return kind === "attr" && ref ? { kind: "attributes", key, ctx, position, ref } : null;
-}
-
-/**
- * The newest gradient that was told of a node, an edge or a `.grad`.
- * @param {import("./types").Event[]} events @param {number} position
- * @param {string} kind @param {string} id @param {number} slot
- * @returns {Target | null}
- */
-function gradientOf(events, position, kind, id, slot) {
-  const kinds = { edge: ["grad"], grad: ["grad.accumulate", "grad"] }[kind] || ["node.enter", "grad", "backward.begin"];
-  for (let at = position; at > 0; at--) {
-    const event = events[at - 1];
-    const root = (event.roots || []).findIndex(({ n }) => n === id);
-    const isIt = kind === "edge" ? event.e === id : event.n === id || root >= 0;
-    if (!isIt || !kinds.includes(event.k)) continue;
-    const several = { "node.enter": event.g, "backward.begin": (event.roots || []).map(({ g }) => g) }[event.k];
-    const place = root >= 0 ? root : slot;
-    const ref = several ? several[place] : event.k === "grad" ? event.g : event.new;
-    return ref ? { kind: "gradient", key: several ? place : 0, ctx: "", position: at, ref } : null;
-  }
-  return null;
-}
-
-/**
- * The number that a value is, if it is one alone.
- * @param {Trace} trace @param {Ref} ref
- */
-function scalarOf(trace, ref) {
-  const value = trace.values[ref.v];
-  const one = value && !value.shape.length ? value.rows[0][0] : ref.t === "P" && ref.r !== "" ? Number(ref.r) : NaN;
-  return typeof one === "number" && Number.isFinite(one) ? one : null;
-}
-
-/**
- * A value as one would type it; nothing for what cannot be typed.
- * @param {Trace} trace @param {Ref} ref
- */
-function startText(trace, ref) {
-  if (ref.t === "P") return /^[<(]/.test(ref.r) ? "" : ref.r;
-  const value = ref.v && trace.values[ref.v];
-  const numbers = value?.rows.flat() || [];
-  if (!numbers.length || !numbers.every(Number.isFinite)) return "";
-  /** @param {number | string} one */
-  const text = (one) => numberText(one, ref, trace);
-  if (!value.shape.length) return text(numbers[0]);
-  const count = value.shape.reduce((a, b) => a * b, 1);
-  if (count > MOST_TYPED || value.cut) {
-    const place = value.shape.map(() => 0).join(", ");
-    const key = value.shape.length > 1 ? `(${place})` : place;
-    return `{${key}: ${text(numbers[0])}}`;
-  }
-  let parts = numbers.map(text);
-  for (const length of value.shape.slice(1).reverse()) {
-    const starts = parts.flatMap((_, at) => (at % length ? [] : [at]));
-    parts = starts.map((at) => listed(parts.slice(at, at + length)));
-  }
-  return listed(parts);
-}
-
-/** @param {string[]} parts */
-function listed(parts) {
-  return `[${parts.join(", ")}]`;
-}
-
-/**
- * A number as Python writes one of this kind.
- * @param {number | string} one @param {Ref} ref @param {Trace} trace
- */
-function numberText(one, ref, trace) {
-  const isFloat = ref.t === "P" ? !/^-?\d+$/.test(ref.r) : /^float/.test(trace.values[ref.v].dtype);
-  const text = String(one);
-  return isFloat && /^-?\d+$/.test(text) ? `${text}.0` : text;
-}
-
-/**
- * A round hundredth of a number; of a whole one a tenth, at most 1.
- * @param {number} number
- */
-function stepOf(number) {
-  const size = Math.abs(number) || 1;
-  return Number(`1e${Math.floor(Math.log10(size)) - 1}`);
 }

@@ -420,7 +420,8 @@ export class Player {
     this.pause();
     this.listening.abort();
     const again = opened(this);
-    const position = new Agreement(this.trace.events, trace.events).at(this.position);
+    let position = new Agreement(this.trace.events, trace.events).at(this.position);
+    while (trace.events[position]?.k === "what.if") position += 1; // it is to be seen
     const player = new Player(this.root, trace, { ...this.options, ...this.place(), position, edits: this.edits });
     again(player);
     this.options.onSuccessor?.(player);

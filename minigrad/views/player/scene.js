@@ -1,7 +1,7 @@
 // The parts of the picture: each is made once, and then brought up to what is shown.
 
 import { squares } from "./arrays.js";
-import { svgElement, tells } from "./dom.js";
+import { svgElement } from "./dom.js";
 import { message, wordFor } from "./messages.js";
 import { brief, oddWords } from "./values.js";
 

@@ -10,10 +10,10 @@ export class Agreement {
     this.before = before;
     this.after = after;
     const most = Math.min(before.length, after.length);
-    this.start = 0;
-    while (this.start < most && same(before[this.start], after[this.start])) this.start += 1;
-    this.end = 0;
-    while (this.end < most - this.start && same(before.at(-1 - this.end), after.at(-1 - this.end))) this.end += 1;
+    this.head = 0;
+    while (this.head < most && same(before[this.head], after[this.head])) this.head += 1;
+    this.tail = 0;
+    while (this.tail < most - this.head && same(before.at(-1 - this.tail), after.at(-1 - this.tail))) this.tail += 1;
   }
 
   /**
@@ -22,13 +22,13 @@ export class Agreement {
    * @param {number} position
    */
   at(position) {
-    const { before, after, start, end } = this;
+    const { before, after, head, tail } = this;
     const left = before.length - position;
     if (left === 0) return after.length;
-    if (position <= start) return position;
+    if (position <= head) return position;
     const stopped = after.findIndex(({ k }) => k === "exception") + 1;
     if (stopped) return stopped;
-    return left < end ? after.length - left : Math.min(start + 1, after.length);
+    return left < tail ? after.length - left : Math.min(head + 1, after.length);
   }
 }
 
