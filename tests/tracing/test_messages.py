@@ -35,6 +35,7 @@ NOT_OF_A_STEP = (
     "copying",
     "editable",
     "messages",
+    "outside",
     "program",
     "replay",
     "trace",

@@ -49,14 +49,14 @@ export class Edits {
       if (isUndo(event) && event.target !== this.input) this.undo(), event.preventDefault();
       if (event.key === "Escape") this.player.root.focus({ preventScroll: true }), this.choose("", "");
     });
-    this.start(trace);
+    this.begin(trace);
   }
 
   /**
    * The run that all edits are made from.
    * @param {Trace} trace
    */
-  start(trace) {
+  begin(trace) {
     /** @type {Run[]} */
     this.runs = [{ edits: [], trace, say: "" }];
     this.original = null;

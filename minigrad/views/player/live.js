@@ -139,7 +139,7 @@ class Live {
   replace(trace) {
     const onSuccessor = (/** @type {Player} */ player) => (this.root.player = this.player = player);
     if (this.player) {
-      this.player.edits.start(trace);
+      this.player.edits.begin(trace);
       this.player.succeed(trace);
       return;
     }
