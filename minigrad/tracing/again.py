@@ -80,8 +80,8 @@ class Editor:
         self.births: dict[tuple[str, int], Birth] = {}
         """Of each tensor that a call was given, by its key and its version."""
         self.failure: Exception | None = None
-        self.made_at = 0
-        """After which event the newest edit was made."""
+        self.made: dict[int, int] = {}
+        """After which event each edit was first made, by its id."""
         self.reached = ""
         self._born: dict[int, tuple[weakref.ref[Any], Birth]] = {}
         self._leaves = 0
@@ -134,7 +134,7 @@ class Editor:
 
     def _make(self, when: int | Birth, event: Json) -> None:
         for edit in self._edits.get(when, ()):
-            self.made_at = self.told
+            self.made.setdefault(id(edit), self.told)
             try:
                 edit.make(self, event)
             except Exception as error:  # the program might catch it, and go on
@@ -296,7 +296,7 @@ def run_with(
     edits = {**program.edits, number: (*program.edits.get(number, ()), edit)}
     changed = replace(program, edits=edits, proof=None)
     editor = run_again(new, changed)
-    until = editor.made_at if isinstance(number, tuple) else number
+    until = editor.made.get(id(edit), 0)
     now = in_order(new, [editor.order.get(id(event), 0) for event in timely(new)])
     numbers = [editor.order.get(id(event), 0) for event in timely(new)]
     now = in_order(new, [number * (number <= until) for number in numbers])

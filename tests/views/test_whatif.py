@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import os
 import random
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from minigrad.views.whatif import Edits
 from tests.parity.differential import run
 from tests.parity.differential.statements import write_program
 from tests.tracing.programs import Scale
+from tests.views.edited_programs import edits, shown
 from tests.views.folding import facts_at, stops_of
 
 noted: list[Any] = []
@@ -569,3 +572,83 @@ def test_error_that_the_edit_causes_is_told() -> None:
             raise ValueError("too steep")
     new = trace.what_if("MulBackward0 is ready", gradient=2.0)
     assert "the end is ValueError: too steep where it was not there" in new.outcome
+
+
+@pytest.mark.parametrize("seed", [0, 5, 9])
+def test_edited_leaf_shows_what_the_program_written_so_would(seed: int) -> None:
+    found = list(edits(seed))
+    assert found
+    for what, edited, scratch in found:
+        assert shown(edited.data) == shown(scratch.data), what
+
+
+def test_leaf_starts_with_its_new_value_wherever_it_comes_from() -> None:
+    w = mg.tensor([1.0, 2.0], requires_grad=True)
+    layer = mg.nn.Linear(2, 1)
+    with mg.record(keep_values=True) as trace:
+        twice = w.detach() * 2  # before any call that joins the graph
+        bias = mg.tensor(1.0, requires_grad=True)
+        shift = float(bias.item())
+        loss = (layer(w) * twice.sum() + bias * shift).sum()
+        loss.backward()
+    of_w = trace.what_if(leaf={"w": [0.0, 4.0]})
+    assert grad_in(of_w.recording, "bias.grad") == [[1]]
+    assert "8" in str([e for e in of_w.recording.sentences() if "mul" in e.lower()])
+    of_bias = trace.what_if(leaf={"bias": 3.0})
+    assert of_bias.outcome == "Then bias.grad is 3 where it was 1."
+    assert of_bias.sentence.startswith("What if bias were 3 where it was 1? Then ")
+    weight = trace.what_if(leaf={"layer.weight": [[1.0, 1.0]]})
+    assert grad_in(weight.recording, "w.grad") == [[6, 6]]
+    assert w.tolist() == [1.0, 2.0]
+
+
+def test_edits_of_several_kinds_do_not_move_each_other() -> None:
+    trace = squared(leaf(3.0))
+    first = trace.what_if("SquareBackward is ready", saved={0: 5.0}).recording
+    second = first.what_if(leaf={"x": 1.0}).recording
+    assert grad_in(first) == [[60]]
+    assert grad_in(second) == [[60]]  # what is saved is 5, whatever x was
+    told = [(one["what"], one["new"]) for one in second.data["meta"]["edits"]]
+    assert told == [("saved[0] of SquareBackward", "5"), ("x", "1")]
+
+
+def test_leaf_that_is_not_there_is_refused(one: Recording) -> None:
+    says = "starts with no tensor 'y'\n.*take one of x"
+    with pytest.raises(errors.ArgumentValueError, match=says):
+        one.what_if(leaf={"y": 1.0})
+    with pytest.raises(errors.ArgumentValueError, match="shape"):
+        one.what_if(leaf={"x": [1.0, 2.0]})
+
+
+def writes_a_file() -> None:
+    Path(os.devnull).write_text("nothing")  # nobody keeps that
+    with tempfile.TemporaryFile("w") as file:
+        file.write(str(leaf(1.0).sum().backward()))
+
+
+def asks_a_person() -> None:
+    (leaf(1.0) * float(input("How much?"))).backward()
+
+
+def draws_without_a_seed() -> None:
+    (leaf(1.0) * np.random.default_rng().normal()).backward()
+
+
+@pytest.mark.parametrize(
+    ("program", "says"),
+    [
+        (writes_a_file, "can't run it again: it writes to "),
+        (asks_a_person, r"can't run it again: it asks for input\(\)"),
+        (draws_without_a_seed, "doesn't do the same twice"),
+    ],
+)
+def test_program_that_cannot_run_again_says_why(
+    program: Callable[[], None], says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("builtins.input", lambda text: asked.append(text) or "2")
+    trace = kept(program)
+    with pytest.raises(WhatIfError, match=says):
+        trace.what_if("backward begins", gradient=2.0)
+    assert len(asked) == (program is asks_a_person)
+    assert input("?") == "2"

@@ -81,7 +81,7 @@ export class Channel {
     const question = this.asked.get(id);
     if (!question) return; // asked by another page of the same widget
     this.asked.delete(id);
-    if (gone) question.reject(new Error(message("live.gone")));
+    if (gone) question.reject(new Error(message("edit.gone")));
     else if (refused !== undefined) question.reject(new Error(refused));
     else question.resolve(content);
     this.sendNext(question.kind);

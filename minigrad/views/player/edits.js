@@ -128,17 +128,25 @@ export class Edits {
     this.form.hidden = true;
     this.say("");
     if (!/^(node|edge|grad|value|entry \S+ (saved|attr))/.test(what)) return;
-    const listens = await this.connect();
     const { position } = this.player;
-    const described = listens && (await this.describe(what, position));
-    if (this.what !== what) return;
-    if (described?.text) this.fillForm(name, described);
-    this.say(listens ? "" : this.why);
+    if (!(await this.connect())) this.say(this.why);
+    else {
+      const described = await this.describe(what, position);
+      if (described?.text && this.what === what) this.fillForm(name, described);
+      this.render();
+    }
   }
 
-  /** @param {string} what @param {number} position @returns {Promise<Described>} */
-  describe(what, position) {
-    return this.channel.ask("describe", { what, position, edits: this.runs.at(-1).edits });
+  /** @param {string} what @param {number} position @returns {Promise<Described | null>} */
+  async describe(what, position) {
+    const question = { what, position, edits: this.runs.at(-1).edits };
+    return this.channel.ask("describe", question).catch((error) => this.complain(error));
+  }
+
+  /** @param {Error} error */
+  complain({ message: words }) {
+    this.say(`⚠ ${words.replace(/^what_if: /, "")}`);
+    return null;
   }
 
   /** @param {string} name @param {Described} described */
@@ -191,7 +199,7 @@ export class Edits {
       this.say("");
       this.show();
     } catch (error) {
-      this.say(`⚠ ${error.message.replace(/^what_if: /, "")}`);
+      this.complain(error);
     } finally {
       clearTimeout(silent);
     }
