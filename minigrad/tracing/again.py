@@ -10,7 +10,7 @@ import re
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol
+from typing import Any, Final, NoReturn, Protocol
 
 from minigrad import errors
 from minigrad.engine import observe
@@ -33,7 +33,7 @@ TOLD: Final = ("k", "say", "n", "e", "slot", "cid", "g", "total", "new")
 """What an event tells of the engine; its ctx may have been told by an untimely one."""
 PLAIN: Final = (Tensor, Parameter)
 UNTIMELY: Final = ("ask", "mem.gone", "what.if")
-"""What is told at no certain time: when memory is collected, by the teacher, of edits."""
+"""What is told at no certain time: of memory, by the teacher; and of edits."""
 
 
 class WhatIfError(errors.MinigradError, RuntimeError):
@@ -116,12 +116,12 @@ class Editor:
         known = self._theirs.get(id(tensor))
         return known is not None and known() is tensor
 
-    def refuse(self, does: str) -> None:
+    def refuse(self, does: str) -> NoReturn:
         """Stop the program before it does what it must not."""
         self.reached = self.reached or does
         raise ReachedOutsideError
 
-    def _refuse(self, how: str) -> None:
+    def _refuse(self, how: str) -> NoReturn:
         """Stop before a tensor of the learner's own is used."""
         self.refuse(f"changes a tensor of yours that has no copy ({how})")
 
@@ -270,13 +270,13 @@ def proved(trace: Trace) -> Proof:
         if step is not None:
             raise not_the_same_twice(step, saying(trace, step), saying(control, step))
         numbers = [editor.order.get(id(event), 0) for event in timely(control)]
-        program.proof = proof = Proof(numbers, in_order(control, numbers), editor.births)
+        program.proof = proof = Proof(
+            numbers, in_order(control, numbers), editor.births
+        )
     return proof
 
 
-def run_with(
-    trace: Trace, edit: Edit, when: int | tuple[str, int], new: Trace
-) -> None:
+def run_with(trace: Trace, edit: Edit, when: int | tuple[str, int], new: Trace) -> None:
     """Fill ``new`` with the program of ``trace``, run again with ``edit``.
 
     It is made after the step ``when``; or to the tensor of this key, where it gets the

@@ -219,6 +219,7 @@ def only_slot(here: Editable) -> int:
 def called(kind: str, place: Any) -> str:
     """What can be edited, in a message."""
     words = {"saved": f"saved[{place}]", "attributes": f"the attribute {place!r}"}
+    words["leaf"] = "the leaf"
     return words.get(kind, "the gradient")
 
 

@@ -1,4 +1,4 @@
-"""What a program that runs again must not do: ask a person, write files, start others."""
+"""What a program that runs again must not do: ask a person, write files and such."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
-Refuse = Callable[[str], None]
+Refuse = Callable[[str], NoReturn]
 """Is told what the program is about to do, and raises."""
 
 DOES: Final = {

@@ -273,8 +273,8 @@ def record(
     ``lines=False`` only the story is kept. With ``keep_values=True`` a copy of all that
     the program starts from is kept, at most ``most_bytes``, so that
     ``trace.what_if(...)`` can run it with another value; in a notebook it is kept
-    unless you say False, if it is small: its player edits values. An error inside is kept in the
-    recording, and raised. Of more than 20,000 steps the first and the last
+    unless you say False, if it is small: its player edits values. An error inside is
+    kept in the recording, and raised. Of more than 20,000 steps the first and the last
     half are kept; a step between them says what is left out.
 
     >>> import minigrad

@@ -15,9 +15,9 @@ from minigrad.tracing.again import WhatIfError, run_with, runnable
 from minigrad.tracing.editable import (
     called,
     editable_at,
+    gradients_of,
     numbers_like,
     planned,
-    gradients_of,
     planned_leaf,
     refused,
 )
@@ -230,7 +230,11 @@ class Edits:
             typed = read(text)
             number = typed if type(typed) in (int, float) else None
         size = abs(number or 1.0)
-        step = 1.0 if isinstance(number, int) else 10.0 ** (math.floor(math.log10(size)) - 1)
+        step = (
+            1.0
+            if isinstance(number, int)
+            else 10.0 ** (math.floor(math.log10(size)) - 1)
+        )
         return {"text": text, "number": number, "step": step}
 
     def edit(self, asked: Json) -> Json:
@@ -271,7 +275,7 @@ def target_at(data: Json, what: str, position: int) -> Target | None:
     key = rest[0] if rest else "0"
     if kind == "entry":
         return entry_at(data, position, name, key)
-    before, is_data, tensor = name.rpartition(".data")
+    _, is_data, tensor = name.rpartition(".data")
     node = name.partition("__")[0]
     kinds = {one["id"]: one["kind"] for one in data["graph"]["nodes"]}
     if is_data or (kind in ("node", "value") and kinds.get(node) == "accumulate"):
@@ -323,7 +327,9 @@ def start_text(data: Json, ref: Json) -> str:
         return ""
     if value["cut"] or len(numbers) > MOST_TYPED:
         place = ", ".join("0" * len(value["shape"]))
-        return f"{{{f'({place})' if len(value['shape']) > 1 else place}: {numbers[0]!r}}}"
+        return (
+            f"{{{f'({place})' if len(value['shape']) > 1 else place}: {numbers[0]!r}}}"
+        )
     return repr(np.array(numbers, object).reshape(value["shape"]).tolist())
 
 
@@ -334,10 +340,10 @@ def typed(recording: Recording, asked: Json) -> StepEdit:
     target = target_at(data, asked["what"], asked["position"])
     if target is None:
         raise refused("it can't be changed at this step", "take one that shows it")
-    if target.kind == "leaf":
-        return planned_leaf(data, target.key, text)
     if target.ref["t"] != "P" and not isinstance(text, dict):
         text = as_typed(data, target.ref, text, called(target.kind, target.key))
+    if target.kind == "leaf":
+        return planned_leaf(data, target.key, text)
     by_kind: Json = {target.kind: {target.key: text}}
     kinds = [by_kind.get(one) for one in ("saved", "attributes", "gradient")]
     return planned(data, target.position, *kinds, node=target.ctx)

@@ -34,9 +34,12 @@ const heard = new Set();
 const model = {
   on: (event, action) => heard.add(action),
   off: (event, action) => heard.delete(action),
+  async answered(asked) {
+    for (const said of await toPython(asked)) heard.forEach((hear) => hear(said));
+  },
   send(asked) {
     if (!window.alive) throw new Error("Cannot send");
-    toPython(asked).then((said) => said.forEach((one) => heard.forEach((hear) => hear(one))));
+    model.answered(asked);
   },
 };
 window.alive = true;
@@ -55,7 +58,8 @@ SHOWN = """() => Object.fromEntries(
   [...document.querySelectorAll(".scene [data-place]")]
     .filter((one) => one.checkVisibility({ visibilityProperty: true }))
     .map((one) => [one.dataset.place, [
-      (one.querySelector("text:is(.value, .sum, .kept)") ?? one.querySelector("text")).textContent,
+      ["text:is(.value, .sum, .kept)", "text"].map((what) => one.querySelector(what))
+        .find(Boolean).textContent,
       one.classList.contains("differs"), one.classList.contains("changed"),
     ]])
 )"""

@@ -11,7 +11,6 @@ from tests.browser.figures import SLIDE, live_notebook
 from tests.browser.laboratory import Lab, Notebook, go
 from tests.browser.seen import brightness
 
-
 # How long it takes from a new value to the picture of it, each time.
 EDIT = """async ([what, values]) => {
   const times = [];
@@ -72,7 +71,9 @@ def test_recording_is_edited_in_the_kernel_until_that_is_restarted(
     frame = book.player(1)
     frame.wait_for_selector(".mg-player.listens")
     go(frame, 1_000)
-    x = frame.evaluate("player.player.trace.graph.nodes.find((one) => one.tensor === 'x').id")
+    x = frame.evaluate(
+        "player.player.trace.graph.nodes.find((one) => one.tensor === 'x').id"
+    )
     frame.evaluate("what => player.player.edits.choose(what, 'x')", f"node {x}")
     frame.locator(".edits input[type=text]").fill("0.5")
     frame.locator(".edits input[type=text]").press("Enter")
