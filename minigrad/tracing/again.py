@@ -107,9 +107,9 @@ class Editor:
 
     def birth_of(self, tensor: Tensor, version: int) -> Birth:
         """Where a tensor got the numbers that it has at this version."""
-        array, birth = self._born.get(id(tensor.array), (None, None))
-        if version == 0 and array is not None and array() is tensor.array:
-            return birth
+        known = self._born.get(id(tensor.array))
+        if version == 0 and known is not None and known[0]() is tensor.array:
+            return known[1]
         return "used", self.log.calls.key_of(tensor), version
 
     def _is_theirs(self, tensor: Tensor) -> bool:
@@ -391,7 +391,7 @@ def saying(trace: Trace, step: int) -> str:
 
 def told(event: Json, values: Json) -> str:
     """What an event tells, without where in memory anything lay."""
-    shown = {key: known(event[key], values) for key in TOLD if key in event}
+    shown: Json = {key: known(event[key], values) for key in TOLD if key in event}
     for key in ("ins", "outs"):  # their names may come later
         shown[key] = [known(one.get("v"), values) for one in event.get(key, ())]
     return ADDRESS.sub("0x", json.dumps(shown, sort_keys=True, default=str))

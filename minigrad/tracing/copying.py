@@ -249,7 +249,7 @@ class Reader(pickle.Unpickler):
 
     def tensors(self) -> list[Tensor]:
         """The tensors that were made, in the order in which they were taken."""
-        made = self.memo.copy()  # type: ignore[attr-defined]  # the pickler's own
+        made: dict[int, Any] = dict(self.memo.copy())
         return [made[n] for n in sorted(made) if isinstance(made[n], Tensor)]
 
 

@@ -68,7 +68,7 @@ class Program:
     modes: Modes | None = None
     options: Json | None = None
     why_not: str = ""
-    edits: dict[int, Any] = field(default_factory=dict)
+    edits: dict[Any, Any] = field(default_factory=dict)
     proof: Any = None
     theirs: dict[int, Any] | None = None
 

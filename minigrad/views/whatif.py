@@ -344,9 +344,9 @@ def typed(recording: Recording, asked: Json) -> StepEdit:
         text = as_typed(data, target.ref, text, called(target.kind, target.key))
     if target.kind == "leaf":
         return planned_leaf(data, target.key, text)
-    by_kind: Json = {target.kind: {target.key: text}}
-    kinds = [by_kind.get(one) for one in ("saved", "attributes", "gradient")]
-    return planned(data, target.position, *kinds, node=target.ctx)
+    of: Json = {"saved": None, "attributes": None, "gradient": None}
+    of[target.kind] = {target.key: text}
+    return planned(data, target.position, node=target.ctx, **of)
 
 
 def read(text: str) -> Any:

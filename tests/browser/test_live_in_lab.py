@@ -82,6 +82,7 @@ def test_recording_is_edited_in_the_kernel_until_that_is_restarted(
     print("edits in ms:", [round(one) for one in times])
     # Three times what is asked of a quiet machine, as in test_scale.
     assert min(times) < 300, times
+    book.do("docmanager:save")
     book.reload()
     frame = book.player(1)
     frame.wait_for_selector(".mg-player.listens")  # the kernel goes on

@@ -69,9 +69,11 @@ def key_of(data: Json, numbers: Any, dtype: str) -> str | None:
         for one in event.get("ins", ()):
             if one.get("v") and "n" not in one and not one.get("ver"):
                 value = data["values"][one["v"]["v"]]
-                same = [one for row in value["rows"] for one in row]
-                if value["dtype"] == dtype and same == np.ravel(numbers).tolist():
-                    return str(one["t"])
+                there = [one for row in value["rows"] for one in row]
+                kind = value["dtype"], tuple(value["shape"])
+                if kind == (dtype, np.shape(numbers)):
+                    if there == np.ravel(numbers).tolist():
+                        return str(one["t"])
     return None
 
 
