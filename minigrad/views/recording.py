@@ -158,18 +158,18 @@ class Recording(Trace):
 
         ``leaf`` is a tensor that no call has made, by its name, {"x": 5.0}: it starts
         with this value. For the rest ``step`` is the number of a step, or words of its
-        sentence; ``saved`` and ``attributes`` are of the ctx at
-        work there, or of ``node``; ``gradient`` is the one that the step tells of, or
-        one for each output, {0: ...}. New numbers have the shape of the old; a function
+        sentence; ``saved`` and ``attributes`` are of the ctx at work there, or of
+        ``node``; ``gradient`` is the one that the step tells of, or one for each
+        output, {0: ...}. For a recording made with ``keep_values=True``. New numbers have the shape of the old; a function
         makes them of those, and {(0, 1): 5.0} is one element: saved={0: {(0, 1): 5.0}}.
         What a hook has packed, or a checkpoint computes again, is another each time it
         is unpacked.
 
         The program runs on copies of all that it started from, and prints nothing: your
         tensors, lists and models stay as they are. Twice: first as it was, which must
-        tell the same. What it does outside of Python, to files, it does again.
-        Raises: ArgumentValueError for what cannot be edited at the step; WhatIfError
-        if the program does not do the same twice.
+        tell the same. Raises: ArgumentValueError for what can't be edited at the step;
+        WhatIfError if the program doesn't do the same twice, writes files, starts other
+        programs, or asks for ``input()``.
 
         >>> import minigrad
         >>> with minigrad.record(keep_values=True) as trace:

@@ -235,7 +235,8 @@ class Edits:
             if isinstance(number, int)
             else 10.0 ** (math.floor(math.log10(size)) - 1)
         )
-        return {"text": text, "number": number, "step": step}
+        name = target.name if target else None
+        return {"text": text, "number": number, "step": step, "name": name}
 
     def edit(self, asked: Json) -> Json:
         """The run with the edits that are ``asked`` for, as the page plays it."""
@@ -264,6 +265,7 @@ class Target:
     position: int
     ref: Json
     ctx: str = ""
+    name: str | None = None
 
 
 def target_at(data: Json, what: str, position: int) -> Target | None:
@@ -281,7 +283,7 @@ def target_at(data: Json, what: str, position: int) -> Target | None:
     if is_data or (kind in ("node", "value") and kinds.get(node) == "accumulate"):
         for one in [one for event in data["events"] for one in event.get("ins", ())]:
             if one.get("v") and (one["t"] == tensor or one.get("leaf") == node):
-                return Target("leaf", one["t"], position, one["v"])
+                return Target("leaf", one["t"], position, one["v"], name=one["name"])
     for at in range(position, 0, -1):
         event = data["events"][at - 1]
         found = gradient_told(event, kind, name, int(key)) if kind != "value" else None

@@ -85,6 +85,7 @@ def test_recording_is_edited_in_the_kernel_until_that_is_restarted(
     book.do("docmanager:save")
     book.reload()
     frame = book.player(1)
+    frame.hover(".scene")
     frame.wait_for_selector(".mg-player.listens")  # the kernel goes on
 
 

@@ -71,9 +71,9 @@ def key_of(data: Json, numbers: Any, dtype: str) -> str | None:
                 value = data["values"][one["v"]["v"]]
                 there = [one for row in value["rows"] for one in row]
                 kind = value["dtype"], tuple(value["shape"])
-                if kind == (dtype, np.shape(numbers)):
-                    if there == np.ravel(numbers).tolist():
-                        return str(one["t"])
+                same = there == np.ravel(numbers).tolist()
+                if same and kind == (dtype, np.shape(numbers)):
+                    return str(one["t"])
     return None
 
 

@@ -14,7 +14,7 @@ import { message } from "./messages.js";
 
 /** @typedef {{ what: string, position: number, text: string }} Edit */
 /** @typedef {{ edits: Edit[], trace: Trace, say: string }} Run */
-/** @typedef {{ text: string, number: number | null, step: number }} Described */
+/** @typedef {{ text: string, number: number | null, step: number, name: string | null }} Described */
 
 const SAYS_NOTHING_AFTER = 8000; // ms
 const SLACK = 4; // px that a click may move
@@ -84,12 +84,17 @@ export class Edits {
     player.graph.grab = (event) => this.grab(event);
     player.graph.drew = () => player.view && this.mark(player.view);
     if (this.python) this.connect();
+    // The wire of a notebook that is loaded anew may come later than its players.
+    root.onpointerenter = () => this.connect();
     this.render();
   }
 
   // Whether Python listens, and can run this program again: if not, why.
   async connect() {
-    if (this.channel) return this.channel;
+    if (this.channel) {
+      this.player.root.classList.add("listens");
+      return this.channel;
+    }
     const found = this.python && (await this.python());
     this.why = found ? found.why : message(parent === window ? "edit.saved" : "edit.alone");
     if (!found || found.why) return null;
@@ -132,7 +137,7 @@ export class Edits {
     if (!(await this.connect())) this.say(this.why);
     else {
       const described = await this.describe(what, position);
-      if (described?.text && this.what === what) this.fillForm(name, described);
+      if (described?.text && this.what === what) this.fillForm(described.name || name, described);
       this.render();
     }
   }
@@ -245,7 +250,7 @@ export class Edits {
       if (!text && Math.abs(by) < SLACK) return;
       this.player.graph.dragged = true;
       root.setPointerCapture(pointerId);
-      const { number, step } = (await described) || { number: null };
+      const { number, step } = (await described) || { number: null, step: 0 };
       const next = String(Number((number + Math.round(by / PER_STEP) * step).toPrecision(6)));
       if (number !== null && next !== text) this.set(what, (text = next), gesture);
     }, { signal });
