@@ -23,7 +23,7 @@ from minigrad.views.plots import Lines
 from minigrad.views.whatif import WhatIf, what_if
 from minigrad.views.wire import connect, is_notebook
 
-FEW_BYTES: Final = 20_000_000
+FEW_BYTES: Final = 5_000_000
 _PLACE: Final = ("d", "s", "l", "ph", "cid")  # where an event stands
 
 
@@ -156,12 +156,13 @@ class Recording(Trace):
     ) -> WhatIf:
         """Run the program again with another value from a step on, and compare.
 
-        ``leaf`` is a tensor that no call has made, by its name, {"x": 5.0}: it starts
-        with this value. For the rest ``step`` is the number of a step, or words of its
-        sentence; ``saved`` and ``attributes`` are of the ctx at work there, or of
-        ``node``; ``gradient`` is the one that the step tells of, or one for each
-        output, {0: ...}. For a recording made with ``keep_values=True``. New numbers have the shape of the old; a function
-        makes them of those, and {(0, 1): 5.0} is one element: saved={0: {(0, 1): 5.0}}.
+        For a recording made with ``keep_values=True``. ``leaf`` is a tensor that no
+        call has made, by its name: with {"x": 5.0} it starts with this value. Else
+        ``step`` is the number of a step, or words of its sentence; ``saved`` and
+        ``attributes`` are of the ctx at work there, or of ``node``; ``gradient`` is the
+        one that the step tells of, or one for each output, {0: ...}. New numbers have
+        the shape of the old; a function makes them of those, and {(0, 1): 5.0} is one
+        element: saved={0: {(0, 1): 5.0}}.
         What a hook has packed, or a checkpoint computes again, is another each time it
         is unpacked.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -226,15 +227,12 @@ class Edits:
         target = target_at(data, asked["what"], asked["position"])
         text = start_text(data, target.ref) if target else ""
         number = None
-        if text and "{" not in text and "[" not in text:
-            typed = read(text)
-            number = typed if type(typed) in (int, float) else None
-        size = abs(number or 1.0)
-        step = (
-            1.0
-            if isinstance(number, int)
-            else 10.0 ** (math.floor(math.log10(size)) - 1)
-        )
+        with contextlib.suppress(ValueError):  # no number
+            number = float(text)
+        if number is not None and not math.isfinite(number):
+            number = None
+        size = math.floor(math.log10(abs(number or 1.0)))
+        step = 1.0 if text.lstrip("-").isdigit() else 10.0 ** (size - 1)
         name = target.name if target else None
         return {"text": text, "number": number, "step": step, "name": name}
 

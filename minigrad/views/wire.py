@@ -19,7 +19,7 @@ from minigrad.views.whatif import Edits
 if TYPE_CHECKING:
     from minigrad.views.recording import Recording
 
-MOST_SHOWN: Final = 50  # recordings that are kept for their pages
+MOST_SHOWN: Final = 30  # recordings that are kept for their pages
 Json = dict[str, Any]
 Answers = Mapping[str, Callable[[Json], Json]]
 

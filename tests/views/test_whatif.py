@@ -652,3 +652,46 @@ def test_program_that_cannot_run_again_says_why(
         trace.what_if("backward begins", gradient=2.0)
     assert len(asked) == (program is asks_a_person)
     assert input("?") == "2"
+
+
+@pytest.mark.parametrize(
+    ("what", "text", "number", "step", "name"),
+    [
+        ("node n0", "0.25", 0.25, 0.01, "x"),
+        ("entry c0 attr.factor", "3", 3.0, 1.0, None),
+        ("entry c0 attr.way", "'up'", None, 0.1, None),
+        ("entry c0 flag.dirty", "", None, 0.1, None),
+        ("edge e0", "7.5", 7.5, 0.1, None),
+    ],
+)
+def test_page_is_told_what_can_be_typed_over(
+    what: str, text: str, number: float | None, step: float, name: str | None
+) -> None:
+    class Scaled(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.factor, ctx.way = 3, "up"
+            return x * ctx.factor
+
+        @staticmethod
+        def backward(ctx: Any, grad_output: Any) -> Any:
+            return grad_output * ctx.factor
+
+    x = leaf(0.25)
+    with mg.record(keep_values=True) as trace:
+        y = Scaled.apply(x)
+        (y * 2.5).backward()
+    for node in trace.data["graph"]["nodes"]:
+        if node["kind"] == "accumulate":
+            what = what.replace("n0", node["id"])
+    for edge in trace.data["graph"]["edges"]:
+        if edge["to"] == node_at(trace, "AccumulateGrad"):
+            what = what.replace("e0", edge["id"])
+    asked = {"what": what, "position": len(trace), "edits": []}
+    told = {"text": text, "number": number, "step": pytest.approx(step), "name": name}
+    assert Edits(trace).describe(asked) == told
+
+
+def node_at(trace: Recording, label: str) -> str:
+    nodes = trace.data["graph"]["nodes"]
+    return str(next(node["id"] for node in nodes if node["label"] == label))
