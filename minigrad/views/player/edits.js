@@ -30,7 +30,9 @@ export class Edits {
     this.told = element("p", "told");
     this.told.setAttribute("role", "status");
     this.undoing = textButton(message("edit.undo"), message("edit.undo"), message("edit.key"), () => this.undo());
-    this.ending = textButton(message("edit.end"), message("edit.end"), "", () => this.undo(1));
+    this.ending = element("button", "", message("edit.end"));
+    this.ending.type = "button";
+    this.ending.onclick = () => this.undo(1);
     this.form = element("form");
     this.form.onsubmit = (event) => {
       event.preventDefault();
@@ -64,7 +66,7 @@ export class Edits {
     this.asked ||= 0;
     this.shown = this.asked + 1; // the first question whose answer may be shown
     this.what = "";
-    this.render();
+    this.say("");
   }
 
   get isOpen() {
