@@ -12,7 +12,9 @@ from minigrad.engine import memory_order
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.device import check_device
 from minigrad.engine.dtypes import as_dtype, check_can_require_grad, default_dtype
+from minigrad.engine.grad_mode import _this_thread
 from minigrad.engine.interpreters import dispatched
+from minigrad.engine.observe import EVERYTHING, notify
 
 Shape = int | tuple[int, ...] | list[int]
 
@@ -270,6 +272,8 @@ def leaf(array: Any, requires_grad: bool, where: str) -> Tensor:
     if requires_grad:
         check_can_require_grad(result.array.dtype, where)
         result._requires_grad = True
+    if _this_thread.mode.observed >= EVERYTHING:
+        notify("leaf_created", result)
     return result
 
 

@@ -44,6 +44,9 @@ class Observer(Protocol):
     comes_last: bool
     """Whether the others are told first: it may raise, or tell them something."""
 
+    def leaf_created(self, tensor: Tensor) -> None:
+        """A tensor was made of numbers, and nobody has read it yet."""
+
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
         """Apply, *create ctx*: ``needs_input_grad`` and the edges are known."""
 

@@ -247,6 +247,11 @@ class Reader(pickle.Unpickler):
     def persistent_load(self, place: int) -> Any:
         return self._shared[place]
 
+    def tensors(self) -> list[Tensor]:
+        """The tensors that were made, in the order in which they were taken."""
+        made: dict[int, Any] = dict(self.memo.copy())
+        return [made[n] for n in sorted(made) if isinstance(made[n], Tensor)]
+
 
 def itself(value: Any) -> Any:
     """What is shared is its own copy."""

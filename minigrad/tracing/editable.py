@@ -12,6 +12,7 @@ from minigrad import errors
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.budget import ctx_changes
 from minigrad.tracing.editing import StepEdit
+from minigrad.tracing.messages import message
 from minigrad.tracing.values import short_repr
 
 Json = dict[str, Any]
@@ -118,11 +119,14 @@ def planned(
     attributes: Mapping[str, Any] | None,
     gradient: Any,
     node: str = "",
+    leaf: Mapping[str, Any] | None = None,
 ) -> StepEdit:
     """The edit that is asked for, once it is sure that it can be made.
 
     Raises: ArgumentValueError that says what can be edited at the step.
     """
+    if leaf:
+        return planned_leaf(data, *next(iter(leaf.items())))
     here = editable_at(data, position, node)
     if saved and gradient is None:
         position = when_read(data, when_kept(data, here))
@@ -148,6 +152,33 @@ def planned(
         for kind, by_place in wanted.items()
     }
     return StepEdit(position, here.ctx["id"] if here.ctx else "", here.owner, values)
+
+
+def planned_leaf(data: Json, name: str, value: Any) -> StepEdit:
+    """The edit of a tensor that no call has made, by its name or its key.
+
+    Raises: ArgumentValueError if there is none of this name, or the value doesn't fit.
+    """
+    made: set[str] = set()
+    there: dict[str, Json] = {}
+    for event in data["events"]:
+        for one in event.get("ins", ()):
+            if one.get("v") and "n" not in one and one["t"] not in made:
+                there.setdefault(one["t"], one)
+        made.update([one["t"] for one in event.get("outs", ()) if "t" in one])
+    found = [one for one in there.values() if one["name"] == name]
+    found += [one for key, one in there.items() if key == name]
+    if not found:
+        known = ", ".join([one["name"] or key for key, one in there.items()])
+        raise refused(
+            f"the program starts with no tensor {name!r}",
+            f"take one of {known or 'none'}",
+        )
+    leaf = found[0]
+    owner = leaf["name"] or message("tensor.leaf")
+    new = numbers_like(data, leaf["v"], value, owner)
+    when = leaf["t"], leaf.get("ver", 0)
+    return StepEdit(when, "", owner, {"leaf": {leaf["t"]: new}})
 
 
 def when_kept(data: Json, here: Editable) -> int:
@@ -188,6 +219,7 @@ def only_slot(here: Editable) -> int:
 def called(kind: str, place: Any) -> str:
     """What can be edited, in a message."""
     words = {"saved": f"saved[{place}]", "attributes": f"the attribute {place!r}"}
+    words["leaf"] = "the leaf"
     return words.get(kind, "the gradient")
 
 

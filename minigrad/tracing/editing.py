@@ -17,6 +17,7 @@ from minigrad.engine.core.saved import Record, share_tangents
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.tracing.again import Editor
+from minigrad.tracing.copies import exact_copy
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import attributes_of
 from minigrad.tracing.values import brief
@@ -26,54 +27,73 @@ Json = dict[str, Any]
 
 @dataclass
 class StepEdit:
-    """Values that take the place of those at a step, while the program runs again."""
+    """Values that take the place of those at a step, while the program runs again.
 
-    position: int
+    ``when`` is the number of the step; of a leaf its key and version (see run_with).
+    """
+
+    when: int | tuple[str, int]
     ctx: str
     owner: str
     values: dict[str, dict[Any, Any]]
-    said: list[tuple[str, str, str]] = field(default_factory=list)
+    said: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    """What was edited, the old value and the new one; and where the page shows it."""
 
     def make(self, editor: Editor, event: Json) -> None:
         """Change what the engine is about to use, and tell it."""
-        self.said = []
+        self.said = {}
+        for key, value in self.values.get("leaf", {}).items():
+            old, new = change_leaf(event["tensor"], value)
+            self._tell(editor, self.owner, old, new, f"leaf {key}", t=key)
+            return
         node: Any = editor.log.ctxs.with_id(self.ctx) if self.ctx else None
         if node is None and (self.values["saved"] or self.values["attributes"]):
             raise LookupError(f"{self.owner} is gone at this step")
         for place, value in self.values["saved"].items():
-            what = f"saved[{place}]"
+            what, entry = f"saved[{place}]", f"entry {self.ctx} saved.{place}"
+            tell = functools.partial(self._tell, editor, what, place=entry, node=node)
             if isinstance(node._saved[place], HookedRecord):
-                tell = functools.partial(self._tell, editor, what, node=node)
                 change_packed(node, place, value, tell)
             else:
-                self._tell(editor, what, *change_saved(node, place, value), node)
+                tell(*change_saved(node, place, value))
         for name, value in self.values["attributes"].items():
             old = attributes_of(node)[name]
             new = attributes_of(node)[name] = like(old, value)
-            self._tell(editor, f"ctx.{name}", old, new, node)
+            entry = f"entry {self.ctx} attr.{name}"
+            self._tell(editor, f"ctx.{name}", old, new, entry, node)
         for slot, value in self.values["gradient"].items():
             what, old, new, where = change_gradient(editor, event, slot, value)
-            self._tell(editor, what, old, new, None, **where)
+            shown = f"waits {where['n']} {where['slot']}" if "slot" in where else ""
+            shown = f"edge {event['e']}" if event["k"] == "grad" else shown
+            shown = shown or f"grad {where['n']}"
+            self._tell(editor, what, old, new, shown, **where)
 
     def _tell(
-        self, editor: Editor, what: str, old: Any, new: Any, node: Any, **more: Any
+        self,
+        editor: Editor,
+        what: str,
+        old: Any,
+        new: Any,
+        place: str,
+        node: Any = None,
+        **more: Any,
     ) -> None:
         log = editor.log
         whole = what
         if node is not None:
             whole = message("what-if.of", what=what, node=self.owner)
-        said = (whole, brief(old), brief(new))
-        if said not in self.said:  # what is packed is told each time it is unpacked
-            self.said.append(said)
+        # What is packed is told each time it is unpacked.
+        self.said[whole, brief(old), brief(new)] = place
         is_open = node is None or log.ctxs.is_open(node)
         if not is_open:
             log.ctxs.open(node, log.cards.of(node))
         log.program_ran()
+        key = "what-if.leaf-starts" if "t" in more else "what-if"
         log.emit(
             {
                 "k": "what.if",
                 "lvl": 1,
-                "say": message("what-if", what=whole, old=brief(old), new=brief(new)),
+                "say": message(key, what=whole, old=brief(old), new=brief(new)),
                 "old": log.values.ref(old, what),
                 "new": log.values.ref(new, what),
                 **more,
@@ -81,6 +101,17 @@ class StepEdit:
         )
         if not is_open:
             log.ctxs.close(node)
+
+
+def change_leaf(leaf: Tensor, value: Any) -> tuple[Any, Any]:
+    """Let a tensor start with other numbers: the old and the new.
+
+    Whoever shares its memory has them, too.
+    """
+    old = exact_copy(leaf.array)
+    new = numbers_for(old, value)
+    leaf.array[...] = new
+    return old, new
 
 
 def change_saved(node: Any, place: int, value: Any) -> tuple[Any, Any]:
@@ -139,6 +170,7 @@ def change_gradient(
         new._share_version(old)
         leaf._grad = new
         name = editor.log.names.of(leaf) or message("tensor.leaf")
+        editor.log.memory.look_at_grad(leaf, event["n"], f"{name}.grad")
         return f"{name}.grad", old, new, {"n": event["n"]}
     if kind == "node.enter":
         old, new = work["gradients"][slot], like(work["gradients"][slot], value)

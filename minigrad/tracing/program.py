@@ -68,8 +68,9 @@ class Program:
     modes: Modes | None = None
     options: Json | None = None
     why_not: str = ""
-    edits: dict[int, Any] = field(default_factory=dict)
+    edits: dict[Any, Any] = field(default_factory=dict)
     proof: Any = None
+    theirs: dict[int, Any] | None = None
 
     def run(self, session: Any) -> None:
         """Run on a fresh copy of the start; what it prints and raises is kept quiet."""
@@ -78,6 +79,7 @@ class Program:
         assert self.modes is not None
         reader = Reader(*self.start)
         start, session.names, space = reader.load(), reader.load(), reader.home
+        session.start = reader.tensors()
         del reader  # it keeps alive what nobody else refers to
         space.update(start["globals"])
         with self.modes.in_force(), quiet(), contextlib.suppress(Exception):

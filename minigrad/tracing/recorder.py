@@ -44,8 +44,8 @@ class Recorder:
     several; those of the program around the block are shown anyway. With
     ``lines=False`` only the story is kept, which is quicker; with ``keep_values=True``
     what the program starts from, for ``what_if``, unless that needs more than
-    ``most_bytes``, and with that or ``keep_rules=True`` what each small rule was
-    given, for the terms of a number. ``call`` is what the
+    ``most_bytes``, and with ``keep_rules``, by default the same, what each small rule
+    was given, for the terms of a number. ``call`` is what the
     block will do, if that is one call: the function, its arguments and those by name;
     ``cell`` is the code that holds the block, if that is in no file.
     Raises: RecordingError if a recording is under way already; ArgumentTypeError for
@@ -63,13 +63,13 @@ class Recorder:
         most_bytes: int = MOST_BYTES,
         call: tuple[Any, ...] | None = None,
         cell: Block | None = None,
-        keep_rules: bool = False,
+        keep_rules: bool | None = None,
     ) -> None:
         self.trace = trace
         self._call = call
         self._cell = cell
         self._most_bytes = most_bytes if keep_values else None
-        self._keep_rules = keep_rules or keep_values
+        self._keep_rules = keep_values if keep_rules is None else keep_rules
         self.title = title
         self._codes = watched_codes(watch)
         self._lines = lines

@@ -41,6 +41,8 @@ class Story(BackwardStory):
         self.marked: tuple[Any, ...] | None = None  # dirty, while apply wraps outputs
 
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
+        if not joins_story(ctx, function):
+            return
         log = self._log
         log.program_may_have_run()
         card = self._cards.of(ctx)
@@ -215,3 +217,11 @@ def is_maker(ctx: Any, outputs: tuple[Any, ...]) -> bool:
 def shape_of(output: Any) -> Any:
     """The shape of a tensor of either engine; of anything else what it looks like."""
     return tuple(output.shape) if is_tensor(output) else short_repr(output)
+
+
+def joins_story(ctx: Any, function: Any) -> bool:
+    """Whether a call is told of: one of a built-in operation if it may join a graph.
+
+    Of the others a recording hears only beside one that observes everything.
+    """
+    return bool(ctx._edges) or not issubclass(function, Builtin)

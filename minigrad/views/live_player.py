@@ -30,7 +30,8 @@ from minigrad.views.recording import (
     name_of_callable,
     step,
 )
-from minigrad.views.whatif import answer
+from minigrad.views.whatif import Edits
+from minigrad.views.wire import reply_to
 
 HERE: Final = Path(__file__).parent
 MOST_PRINTED: Final = 5_000  # characters; of more, the end is shown
@@ -58,7 +59,6 @@ class LivePlayer:
         self._problems: dict[str, str] = {}
         self._answers: dict[str, Answer] = {
             "inputs": self._changed,
-            "what-if": lambda asked: answer(self.recording, asked),
         }
         self.arguments: Json = {}
         self.recording = Recording()
@@ -119,15 +119,7 @@ class LivePlayer:
 
     def _heard(self, _: Any, asked: Json, buffers: Any) -> None:
         """Answer a question of the page: always, so that it does not wait for ever."""
-        reply = {"kind": "answer", "id": asked["id"]}
-        try:
-            reply["content"] = self._answers[asked["kind"]](asked["content"])
-        except Exception as error:
-            told = isinstance(error, errors.MinigradError | ValueError)
-            reply["refused"] = (
-                str(error) if told else f"{type(error).__name__}: {error}"
-            )
-        self.widget.send(reply)
+        self.widget.send(reply_to(asked, self._answers))
 
     def _changed(self, content: Json) -> Json:
         self._take(content["values"])
@@ -158,6 +150,7 @@ class LivePlayer:
             self.recording = step(
                 self.function, *self._call.args, keep_values=True, **self._call.kwargs
             )
+        self._answers |= Edits(self.recording).answers()
         self._printed = printed.getvalue()[-MOST_PRINTED:]
 
     def _shown(self, by: str = "") -> str:

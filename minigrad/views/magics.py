@@ -177,15 +177,14 @@ def run_session(
 ) -> tuple[Recording, BaseException | None]:
     """Run such a program, and record it; the error that stopped it, if one did."""
     from minigrad.tracing.program import Block
-    from minigrad.views.recording import Recording, Session
+    from minigrad.views.recording import Recording, Session, keeping
 
     recording = Recording()
     around = namespace.get(SESSION)  # that of a cell which runs this one
     namespace[SESSION] = Session(
         recording,
         title=title,
-        keep_rules=True,
-        keep_values=keeps,
+        **keeping(keeps or None) | {"keep_rules": True},
         cell=Block(code, code.co_filename, session=SESSION),
     )
     try:

@@ -146,10 +146,13 @@ def title_of(data: Mapping[str, Any]) -> str:
     return data["meta"].get("title") or message("player.title")
 
 
-def bundle_of(data: Mapping[str, Any], start: int = 0) -> dict[str, str]:
-    """The forms in which a notebook may show a recording, by MIME type."""
-    # Run again, the cell starts where it did at first; reloaded, it keeps its place.
-    shown = output_of(data, key=secrets.token_hex(8), start=start)
+def bundle_of(data: Mapping[str, Any], key: str, start: int = 0) -> dict[str, str]:
+    """The forms in which a notebook may show a recording, by MIME type.
+
+    Each time under another ``key``: run again, the cell starts where it did at first;
+    reloaded, it keeps its place.
+    """
+    shown = output_of(data, key=key, start=start)
     bundle = {"text/html": shown, "text/plain": text_of(data)}
     svg = data["graph"]["svg"]
     if svg and len(svg) <= MOST_PICTURE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
@@ -20,7 +21,9 @@ from minigrad.views.levels import LEVELS
 from minigrad.views.numbers import Explanation, explain
 from minigrad.views.plots import Lines
 from minigrad.views.whatif import WhatIf, what_if
+from minigrad.views.wire import connect, is_notebook
 
+FEW_BYTES: Final = 5_000_000
 _PLACE: Final = ("d", "s", "l", "ph", "cid")  # where an event stands
 
 
@@ -143,8 +146,9 @@ class Recording(Trace):
 
     def what_if(
         self,
-        step: int | str,
+        step: int | str = "",
         *,
+        leaf: Mapping[str, Any] | None = None,
         saved: Mapping[int, Any] | None = None,
         attributes: Mapping[str, Any] | None = None,
         gradient: Any = None,
@@ -152,19 +156,21 @@ class Recording(Trace):
     ) -> WhatIf:
         """Run the program again with another value from a step on, and compare.
 
-        For a recording made with ``keep_values=True``. ``step`` is the number of a
-        step, or words of its sentence; ``saved`` and ``attributes`` are of the ctx at
-        work there, or of ``node``; ``gradient`` is the one that the step tells of, or
-        one for each output, {0: ...}. New numbers have the shape of the old; a function
-        makes them of those, and {(0, 1): 5.0} is one element: saved={0: {(0, 1): 5.0}}.
+        For a recording made with ``keep_values=True``. ``leaf`` is a tensor that no
+        call has made, by its name: with {"x": 5.0} it starts with this value. Else
+        ``step`` is the number of a step, or words of its sentence; ``saved`` and
+        ``attributes`` are of the ctx at work there, or of ``node``; ``gradient`` is the
+        one that the step tells of, or one for each output, {0: ...}. New numbers have
+        the shape of the old; a function makes them of those, and {(0, 1): 5.0} is one
+        element: saved={0: {(0, 1): 5.0}}.
         What a hook has packed, or a checkpoint computes again, is another each time it
         is unpacked.
 
         The program runs on copies of all that it started from, and prints nothing: your
         tensors, lists and models stay as they are. Twice: first as it was, which must
-        tell the same. What it does outside of Python, to files, it does again.
-        Raises: ArgumentValueError for what cannot be edited at the step; WhatIfError
-        if the program does not do the same twice.
+        tell the same. Raises: ArgumentValueError for what can't be edited at the step;
+        WhatIfError if the program doesn't do the same twice, writes files, starts other
+        programs, or asks for ``input()``.
 
         >>> import minigrad
         >>> with minigrad.record(keep_values=True) as trace:
@@ -175,7 +181,7 @@ class Recording(Trace):
         >>> x.grad
         tensor(6.)
         """
-        return what_if(self, step, saved, attributes, gradient, node)
+        return what_if(self, step, saved, attributes, gradient, node, leaf)
 
     def explain(
         self,
@@ -210,7 +216,9 @@ class Recording(Trace):
     def _repr_mimebundle_(
         self, include: Any = None, exclude: Any = None
     ) -> dict[str, str]:
-        return page.bundle_of(self._drawn(), self.start)
+        key = secrets.token_hex(8)
+        connect(key, self)
+        return page.bundle_of(self._drawn(), key, self.start)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the recording to a JSON file, whole or not at all."""
@@ -255,7 +263,7 @@ def record(
     *,
     watch: Any = (),
     lines: bool = True,
-    keep_values: bool = False,
+    keep_values: bool | None = None,
     most_bytes: int = MOST_BYTES,
 ) -> Session:
     """Record what the engine does inside a ``with`` block.
@@ -265,8 +273,9 @@ def record(
     ``watch`` names a further function whose lines are to be shown, or several; with
     ``lines=False`` only the story is kept. With ``keep_values=True`` a copy of all that
     the program starts from is kept, at most ``most_bytes``, so that
-    ``trace.what_if(...)`` can run it with another value. An error inside is kept in the
-    recording, and raised. Of more than 20,000 steps the first and the last
+    ``trace.what_if(...)`` can run it with another value; in a notebook it is kept
+    unless you say False, if it is small: its player edits values. An error inside is
+    kept in the recording, and raised. Of more than 20,000 steps the first and the last
     half are kept; a step between them says what is left out.
 
     >>> import minigrad
@@ -280,13 +289,22 @@ def record(
         title=title,
         watch=watch,
         lines=lines,
-        keep_values=keep_values,
-        most_bytes=most_bytes,
+        **keeping(keep_values, most_bytes),
     )
 
 
+def keeping(keep_values: bool | None, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
+    """How a Recorder is told what to keep; in a notebook by itself what is small."""
+    if keep_values is None and is_notebook():
+        return {"keep_values": True, "most_bytes": FEW_BYTES, "keep_rules": False}
+    return {"keep_values": bool(keep_values), "most_bytes": most_bytes}
+
+
 def step(
-    function: Callable[..., Any], *args: Any, keep_values: bool = False, **kwargs: Any
+    function: Callable[..., Any],
+    *args: Any,
+    keep_values: bool | None = None,
+    **kwargs: Any,
 ) -> Recording:
     """Record a call of ``function``; an exception inside is shown, not raised.
 
@@ -310,9 +328,8 @@ def step(
             recording,
             title=title,
             watch=codes_of(function),
-            keep_values=keep_values,
-            keep_rules=True,
             call=(function, args, kwargs),
+            **keeping(keep_values) | {"keep_rules": True},
         ):
             recording.drawn = picture_in(function(*args, **kwargs))
     except (Exception, KeyboardInterrupt):

@@ -23,7 +23,7 @@ BUNDLES: Final = FOLDER.parent / "bundles"
 SHEETS: Final = {
     "page": ("player",),
     "compare": ("player", "compare"),
-    "live": ("player", "compare", "live"),
+    "live": ("player", "live"),
 }
 """The style sheets of a page, by the module that starts it."""
 STARTS: Final = {
@@ -33,7 +33,7 @@ STARTS: Final = {
     "unpack": "",
 }
 """What the modules that are bundled do at last."""
-LIVE: Final = ("live.", "what-if.back")
+LIVE: Final = ("live.",)
 TWO: Final = ("compare.",)
 """Beginnings of texts that only a live player has a place for, or a comparison."""
 ESBUILD: Final = ("npx", "--yes", "esbuild@0.28.2", "--minify", "--loader=css")

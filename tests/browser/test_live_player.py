@@ -377,7 +377,7 @@ def test_page_asks_python_and_hears_what_it_says_unasked(told: Opened) -> None:
         return {"number": 2 * content["number"]}
 
     notebook.player.answer("double", doubled)
-    ask = "number => player.player.options.channel.ask('double', { number })"
+    ask = "number => player.live.channel.ask('double', { number })"
     assert notebook.frame.evaluate(ask, 4) == {"number": 8}
     refused = f"number => ({ask})(number).catch((error) => error.message)"
     assert notebook.frame.evaluate(refused, 10) == "That is too much."

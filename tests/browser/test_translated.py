@@ -57,7 +57,18 @@ CUT = """
   return [...wide, ...cut.map((box) => `${box.className}: ${box.textContent}`)];
 }
 """
-OF_KEYS = {"Space", "Home", "End", "Esc", "Enter", "PageDown", "PageUp", "Tab", "Shift"}
+OF_KEYS = {
+    "Ctrl",
+    "Space",
+    "Home",
+    "End",
+    "Esc",
+    "Enter",
+    "PageDown",
+    "PageUp",
+    "Tab",
+    "Shift",
+}
 
 
 @pytest.fixture

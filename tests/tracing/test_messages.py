@@ -43,6 +43,7 @@ NOT_OF_A_STEP = (
     "copying",
     "editable",
     "messages",
+    "outside",
     "program",
     "replay",
     "trace",

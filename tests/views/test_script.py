@@ -11,7 +11,7 @@ import pytest
 from minigrad.tracing.messages import ENGLISH, fields_of, read
 from minigrad.views import script
 
-ALL = script.modules("live")
+ALL = (*dict.fromkeys((*script.modules("live"), *script.modules("compare"))),)
 PAGE = read(ENGLISH)["page"]
 FILLED = re.compile(r'message\("([\w.-]+)", \{([^{}]*)\}\)')
 EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.M)
@@ -65,6 +65,7 @@ def test_module_imports_what_earlier_ones_export_and_uses_it(name: str) -> None:
 def test_import_that_is_missing_is_named() -> None:
     assert missing_imports("page", code_of("page"), set()) == {
         "Player",
+        "findPython",
         "goOnByKey",
         "onKey",
         "whenIdle",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import os
 import random
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,10 +23,11 @@ from minigrad.tracing.editable import editable_at
 from minigrad.utils.checkpoint import checkpoint
 from minigrad.views.recording import Recording
 from minigrad.views.values import value_text
-from minigrad.views.whatif import answer
+from minigrad.views.whatif import Edits
 from tests.parity.differential import run
 from tests.parity.differential.statements import write_program
 from tests.tracing.programs import Scale
+from tests.views.edited_programs import edits, shown
 from tests.views.folding import facts_at, stops_of
 
 noted: list[Any] = []
@@ -407,7 +410,7 @@ def test_difference_is_marked_where_the_edit_is() -> None:
     (_, right) = new.steps[new.difference.step]
     marked = new.recording.data["events"][right - 1]
     assert marked["say"] == (
-        "What if: saved[0] of SquareBackward is 5 from here on instead of 3."
+        "Edited: saved[0] of SquareBackward is 5 from here on, not 3."
     )
     assert new._data()["titles"] == ["the original", "your edit"]
     assert trace.data["meta"]["title"] == ""
@@ -447,23 +450,26 @@ def test_edit_that_cannot_be_made_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("kind", "key", "text", "grad"),
+    ("what", "text", "grad"),
     [
-        ("gradient", None, "{1: 5.0}", [6.0, 20.0]),
-        ("gradient", None, "[1.0, 1.0]", [2.0, 4.0]),
-        ("saved", 0, "{1: 5.0}", [6.0, 30.0]),
-        ("attributes", "factor", "2.0", [12.0, 24.0]),
+        ("node SquareBackward", "{1: 5.0}", [6.0, 20.0]),
+        ("waits SquareBackward", "[1.0, 1.0]", [2.0, 4.0]),
+        ("node AccumulateGrad", "[1.0, 0.0]", [6.0, 0.0]),
+        ("value AccumulateGrad 0", "{0: 2.0}", [12.0, 12.0]),
+        ("entry c0 saved.0", "{1: 5.0}", [6.0, 30.0]),
+        ("entry c0 attr.factor", "2.0", [12.0, 24.0]),
     ],
 )
-def test_page_is_answered(kind: str, key: Any, text: str, grad: list[float]) -> None:
+def test_page_is_answered(what: str, text: str, grad: list[float]) -> None:
     x = mg.tensor([1.0, 2.0], requires_grad=True)
     with mg.record(keep_values=True) as trace:
         (Square.apply(x, 1.0) * 3).sum().backward()
     says = [event["say"] for event in trace.data["events"]]
     at = next(i for i, say in enumerate(says, 1) if say.startswith(NODE))
-    shown = answer(trace, {"position": at, "kind": kind, "key": key, "text": text})
-    new = Recording(shown["traces"][1])
-    assert grad_in(new) == [grad]
+    for node in trace.data["graph"]["nodes"]:
+        what = what.replace(node["label"], node["id"])
+    shown = Edits(trace).edit({"edits": [{"position": at, "what": what, "text": text}]})
+    assert grad_in(Recording(shown["trace"])) == [grad]
 
 
 def test_node_must_be_one() -> None:
@@ -506,7 +512,7 @@ def test_program_that_does_not_do_the_same_twice_is_found_out() -> None:
         x = mg.tensor(2.0, requires_grad=True)
         (x * int.from_bytes(os.urandom(3))).backward()
 
-    with pytest.raises(WhatIfError, match=r"does not do the same twice\. Step \d+ was"):
+    with pytest.raises(WhatIfError, match=r"doesn't do the same twice\. Step \d+ was"):
         kept(program).what_if("backward begins", gradient=2.0)
 
 
@@ -526,7 +532,7 @@ def test_tensor_that_no_copy_stands_for_is_not_touched() -> None:
     try:
         with mg.record(keep_values=True) as trace:
             (Scale.hidden * 3).backward()
-        with pytest.raises(WhatIfError, match="uses a tensor of yours"):
+        with pytest.raises(WhatIfError, match="changes a tensor of yours"):
             trace.what_if("backward begins", gradient=2.0)
         assert w.grad is not None
         assert w.grad.item() == 3
@@ -565,3 +571,126 @@ def test_error_that_the_edit_causes_is_told() -> None:
             raise ValueError("too steep")
     new = trace.what_if("MulBackward0 is ready", gradient=2.0)
     assert "the end is ValueError: too steep instead of not there" in new.outcome
+
+
+@pytest.mark.parametrize("seed", [0, 5, 9])
+def test_edited_leaf_shows_what_the_program_written_so_would(seed: int) -> None:
+    found = list(edits(seed))
+    assert found
+    for what, edited, scratch in found:
+        assert shown(edited.data) == shown(scratch.data), what
+
+
+def test_leaf_starts_with_its_new_value_wherever_it_comes_from() -> None:
+    w = mg.tensor([1.0, 2.0], requires_grad=True)
+    layer = mg.nn.Linear(2, 1)
+    with mg.record(keep_values=True) as trace:
+        twice = w.detach() * 2  # before any call that joins the graph
+        bias = mg.tensor(1.0, requires_grad=True)
+        shift = float(bias.item())
+        loss = (layer(w) * twice.sum() + bias * shift).sum()
+        loss.backward()
+    of_w = trace.what_if(leaf={"w": [0.0, 4.0]})
+    assert grad_in(of_w.recording, "bias.grad") == [[1]]
+    assert "8" in str([e for e in of_w.recording.sentences() if "mul" in e.lower()])
+    of_bias = trace.what_if(leaf={"bias": 3.0})
+    assert of_bias.outcome == "Then bias.grad is 3 instead of 1."
+    assert of_bias.sentence.startswith("What if bias were 3 instead of 1? Then ")
+    weight = trace.what_if(leaf={"layer.weight": [[1.0, 1.0]]})
+    assert grad_in(weight.recording, "w.grad") == [[6, 6]]
+    assert w.tolist() == [1.0, 2.0]
+
+
+def test_edits_of_several_kinds_do_not_move_each_other() -> None:
+    trace = squared(leaf(3.0))
+    first = trace.what_if("SquareBackward is ready", saved={0: 5.0}).recording
+    second = first.what_if(leaf={"x": 1.0}).recording
+    assert grad_in(first) == [[60]]
+    assert grad_in(second) == [[60]]  # what is saved is 5, whatever x was
+    told = [(one["what"], one["new"]) for one in second.data["meta"]["edits"]]
+    assert told == [("saved[0] of SquareBackward", "5"), ("x", "1")]
+
+
+def test_leaf_that_is_not_there_is_refused(one: Recording) -> None:
+    says = "starts with no tensor 'y'\n.*take one of x"
+    with pytest.raises(errors.ArgumentValueError, match=says):
+        one.what_if(leaf={"y": 1.0})
+    with pytest.raises(errors.ArgumentValueError, match="shape"):
+        one.what_if(leaf={"x": [1.0, 2.0]})
+
+
+def writes_a_file() -> None:
+    Path(os.devnull).write_text("nothing")  # nobody keeps that
+    with tempfile.TemporaryFile("w") as file:
+        file.write(str(leaf(1.0).sum().backward()))
+
+
+def asks_a_person() -> None:
+    (leaf(1.0) * float(input("How much?"))).backward()
+
+
+def draws_without_a_seed() -> None:
+    (leaf(1.0) * np.random.default_rng().normal()).backward()
+
+
+@pytest.mark.parametrize(
+    ("program", "says"),
+    [
+        (writes_a_file, "can't run it again: it writes to "),
+        (asks_a_person, r"can't run it again: it asks for input\(\)"),
+        (draws_without_a_seed, "doesn't do the same twice"),
+    ],
+)
+def test_program_that_cannot_run_again_says_why(
+    program: Callable[[], None], says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("builtins.input", lambda text: asked.append(text) or "2")
+    trace = kept(program)
+    with pytest.raises(WhatIfError, match=says):
+        trace.what_if("backward begins", gradient=2.0)
+    assert len(asked) == (program is asks_a_person)
+    assert input("?") == "2"
+
+
+@pytest.mark.parametrize(
+    ("what", "text", "number", "step", "name"),
+    [
+        ("node n0", "0.25", 0.25, 0.01, "x"),
+        ("entry c0 attr.factor", "3", 3.0, 1.0, None),
+        ("entry c0 attr.way", "'up'", None, 0.1, None),
+        ("entry c0 flag.dirty", "", None, 0.1, None),
+        ("edge e0", "7.5", 7.5, 0.1, None),
+    ],
+)
+def test_page_is_told_what_can_be_typed_over(
+    what: str, text: str, number: float | None, step: float, name: str | None
+) -> None:
+    class Scaled(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.factor, ctx.way = 3, "up"
+            return x * ctx.factor
+
+        @staticmethod
+        def backward(ctx: Any, grad_output: Any) -> Any:
+            return grad_output * ctx.factor
+
+    x = leaf(0.25)
+    with mg.record(keep_values=True) as trace:
+        y = Scaled.apply(x)
+        (y * 2.5).backward()
+    for node in trace.data["graph"]["nodes"]:
+        if node["kind"] == "accumulate":
+            what = what.replace("n0", node["id"])
+    for edge in trace.data["graph"]["edges"]:
+        if edge["to"] == node_at(trace, "AccumulateGrad"):
+            what = what.replace("e0", edge["id"])
+    asked = {"what": what, "position": len(trace), "edits": []}
+    told = {"text": text, "number": number, "step": pytest.approx(step), "name": name}
+    assert Edits(trace).describe(asked) == told
+
+
+def node_at(trace: Recording, label: str) -> str:
+    nodes = trace.data["graph"]["nodes"]
+    return str(next(node["id"] for node in nodes if node["label"] == label))

@@ -20,6 +20,7 @@ const HELP_KEYS = [
   ["Enter", "key.choose"],
   ["↑ ↓", "key.among"],
   ["=", "key.number"],
+  ["Ctrl+Z", "key.undo"],
   ["Space", "key.play"],
   ["e", "button.engine"],
   ["c", "button.ctx"],

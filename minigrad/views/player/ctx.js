@@ -155,6 +155,7 @@ export class CtxPane {
    */
   makeRow(what, label, ref, lines) {
     const row = element("div", "row");
+    row.dataset.place = what;
     const name = element("dt");
     const entry = element("button", "entry", label);
     entry.type = "button";

@@ -3,7 +3,6 @@
 import { iconButton, textButton } from "./controls.js";
 import { element } from "./dom.js";
 import { message } from "./messages.js";
-import { WhatIf } from "./whatif.js";
 
 /** @typedef {import("./player.js").Player} Player */
 
@@ -40,10 +39,7 @@ export class Found {
     this.list = element("ol");
     const close = message("found.close");
     this.closing = iconButton("close", close, "Esc", () => this.close());
-    this.whatIf = new WhatIf(player);
-    this.box.append(
-      this.input, this.title, this.moves, this.list, this.closing, this.whatIf.box,
-    );
+    this.box.append(this.input, this.title, this.moves, this.list, this.closing);
     this.marks = element("div", "found-marks");
     this.marks.setAttribute("aria-hidden", "true"); // the list says it in words
   }
@@ -66,8 +62,8 @@ export class Found {
 
   /** @param {string} question */
   search(question) {
-    this.whatIf.hide();
     this.asked = () => this.search(question);
+    this.what = "";
     const found = this.player.index.search(question, this.player.level);
     this.show(found, question.trim() ? (count) => message("found.count", { count }) : "");
   }
@@ -79,6 +75,7 @@ export class Found {
    */
   stepsOf(what, name) {
     this.asked = () => this.stepsOf(what, name);
+    Object.assign(this, { what, name });
     this.input.value = "";
     if (this.box.hidden) this.player.numbers.box.after(this.box);
     this.box.hidden = false;
@@ -87,7 +84,17 @@ export class Found {
     const level = this.player.level;
     const told = all.filter((one) => this.player.trace.events[one.position - 1].lvl <= level);
     this.show(told.length ? told : all, () => message("found.of", { name }));
-    this.whatIf.show(what, name);
+  }
+
+  /**
+   * What was asked of the player before.
+   * @param {Found} before
+   */
+  askAgain({ input, what, name }) {
+    if (what) return this.stepsOf(what, name);
+    this.box.hidden = false;
+    this.input.value = input.value;
+    this.search(input.value);
   }
 
   // After another level was chosen the same steps have other numbers.

@@ -1,6 +1,7 @@
 // What a key does in the player.
 
 import { leaveFrame } from "./dom.js";
+import { isUndo } from "./edits.js";
 
 /** @typedef {import("./player.js").Player} Player */
 
@@ -11,9 +12,13 @@ import { leaveFrame } from "./dom.js";
 
 /** @param {Player} player @param {Key} event */
 export function onKey(player, event) {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
   const tag = event.target.tagName;
   const typing = tag === "SELECT" || ["search", "text"].includes(event.target.type);
+  if (isUndo(event) && !typing && player.edits?.isOpen) {
+    player.edits.undo();
+    event.preventDefault();
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.type === "search" && event.key === "Enter") player.found.goOn(1);
   if (typing && event.key !== "Escape") return;
   if (event.target.type === "radio" && /^(Arrow| $|Enter)/.test(event.key)) return;

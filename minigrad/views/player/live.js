@@ -1,15 +1,12 @@
 // The live player: inputs above a player, which shows what Python records with them.
 
 import { openChannel } from "./channel.js";
-import { Comparison } from "./compare.js";
-import { textButton } from "./controls.js";
 import { element, leaveFrame } from "./dom.js";
 import { message } from "./messages.js";
 import { fitFrame, followTheme, recall, remember } from "./page.js";
 import { Player } from "./player.js";
 
 /** @typedef {import("./channel.js").Channel} Channel */
-/** @typedef {import("./types").Compared} Compared */
 /** @typedef {import("./types").Event} Event */
 /** @typedef {import("./types").Trace} Trace */
 
@@ -136,61 +133,22 @@ class Live {
   }
 
   /**
-   * What was beside what would be, over the player: that waits as it is.
-   * @param {Compared} comparison @param {HTMLInputElement} from
-   */
-  compare(comparison, from) {
-    this.endComparison();
-    this.beside = element("section", "beside");
-    const place = element("div");
-    const back = () => {
-      this.endComparison();
-      from.focus();
-      from.select();
-    };
-    const button = textButton(message("what-if.back"), message("what-if.back"), "Esc", back);
-    this.beside.append(button, place);
-    this.beside.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape" || event.defaultPrevented) return;
-      back();
-      event.stopPropagation();
-    });
-    this.place.hidden = true;
-    this.place.after(this.beside);
-    this.beside.comparison = new Comparison(place, comparison);
-    this.beside.comparison.goToDifference();
-    button.focus();
-  }
-
-  endComparison() {
-    this.beside?.remove();
-    this.beside = null;
-    this.place.hidden = false;
-  }
-
-  /**
    * Another trace in the place of the one shown, at the step that corresponds.
    * @param {Trace} trace
    */
   replace(trace) {
-    this.endComparison();
-    const before = this.player;
-    const place = element("div");
-    this.place.replaceWith(place);
-    this.place = place;
-    const kept = before
-      ? placeIn(before.trace.events, trace.events, before.position)
-      : Number(recall(this.memory)) || 0;
-    const player = new Player(place, trace, {
-      position: kept,
-      level: before?.level,
-      speed: before?.speed,
-      channel: this.channel,
-      compare: (comparison, from) => this.compare(comparison, from),
+    const onSuccessor = (/** @type {Player} */ player) => (this.root.player = this.player = player);
+    if (this.player) {
+      this.player.edits.begin(trace);
+      this.player.succeed(trace);
+      return;
+    }
+    onSuccessor(new Player(this.place, trace, {
+      position: Number(recall(this.memory)) || 0,
+      python: async () => ({ channel: this.channel, why: "" }),
+      onSuccessor,
       onMove: (at) => remember(this.memory, at),
-    });
-    this.root.player = this.player = player;
-    if (before) carryOver(before, player);
+    }));
   }
 }
 
@@ -274,56 +232,5 @@ class Field {
     this.entry.setAttribute("aria-invalid", String(Boolean(problem)));
     if (problem) this.entry.setAttribute("aria-describedby", this.problem.id);
     else this.entry.removeAttribute("aria-describedby");
-  }
-}
-
-/**
- * Where two stories agree, from the start or from the end, a step keeps its place; else
- * it is where the new run stopped, or the first step in which it is another.
- * @param {Event[]} before @param {Event[]} after @param {number} position
- */
-export function placeIn(before, after, position) {
-  const left = before.length - position;
-  if (left === 0) return after.length;
-  /** @param {Event} [one] @param {Event} [other] */
-  const same = (one, other) => one && other && signature(one) === signature(other);
-  let start = 0;
-  while (start < before.length && same(before[start], after[start])) start += 1;
-  if (position <= start) return position;
-  const stopped = after.findIndex(({ k }) => k === "exception") + 1;
-  if (stopped) return stopped;
-  const most = Math.min(before.length, after.length) - start;
-  let end = 0;
-  while (end < most && same(before.at(-1 - end), after.at(-1 - end))) end += 1;
-  return left < end ? after.length - left : Math.min(start + 1, after.length);
-}
-
-/** @param {Event} event */
-function signature({ k, lvl, s, l }) {
-  return `${k} ${lvl} ${s} ${l}`;
-}
-
-/**
- * What one has opened, scrolled and chosen in the player before.
- * @param {Player} before @param {Player} player
- */
-function carryOver(before, player) {
-  before.pause();
-  const bodies = [...before.root.querySelectorAll(".body")];
-  player.root.querySelectorAll(".body").forEach((body, index) => {
-    body.scrollTo(bodies[index].scrollLeft, bodies[index].scrollTop);
-  });
-  for (const part of ["details.memory", "details.locals"]) {
-    // @ts-expect-error: both are <details>, which a selector does not tell
-    player.root.querySelector(part).open = before.root.querySelector(part).open;
-  }
-  if (before.engine) player.showEngine();
-  if (before.root.classList.contains("inspecting")) player.inspect(true, before.ctx.pinned);
-  player.graph.carryOver?.(before.graph);
-  if (before.presenter.on) player.presenter.toggle();
-  if (!before.found.box.hidden && before.found.input.value) {
-    player.found.box.hidden = false;
-    player.found.input.value = before.found.input.value;
-    player.found.search(before.found.input.value);
   }
 }

@@ -2,6 +2,7 @@
 
 import { goOnByKey } from "./dom.js";
 import { onKey } from "./keys.js";
+import { findPython } from "./channel.js";
 import { Player } from "./player.js";
 import { whenIdle } from "./story.js";
 
@@ -24,6 +25,7 @@ export async function start(Shown = Player) {
     position: Number(recall(memory) ?? root.dataset.start) || 0,
     onMove: keeper(memory),
     answers: JSON.parse(recall(kept) || "{}"),
+    python: () => findPython(root.dataset.key),
     onAnswer: (answers) => remember(kept, JSON.stringify(answers)),
   };
   options.presents = Shown === Player && outerBody()?.dataset.minigradPresents !== undefined;
@@ -45,19 +47,21 @@ async function stand(Shown, root, main, options) {
   const place = root.cloneNode();
   root.replaceWith(place);
   show(main, true);
-  const player = (place.player = new Shown(place, trace, options));
+  const onSuccessor = (/** @type {Player} */ player) => (place.player = player);
+  const player = (place.player = new Shown(place, trace, { ...options, onSuccessor }));
   performance.mark("mounted");
   if (options.presents) place.player.presenter.toggle();
   // On a page of its own keys work at once, whatever has the focus. (In a notebook a
   // listener would keep a player that is out of sight.)
   if (parent === window) {
     document.body.addEventListener("keydown", (event) => {
-      if (event.target === document.body) onKey(player, event);
+      if (event.target === document.body) onKey(place.player, event);
     });
   }
   if (trace.meta.play && !player.position && !player.still.matches) player.play();
   await farFromView(place);
   Object.assign(options, place.player.place());
+  place.player.edits?.box.remove();
   place.replaceWith(root);
 }
 

@@ -231,6 +231,14 @@ export class PicturePane {
     this.makeButton(hit, message("steps.of", { name }), () => this.choose(`node ${node} ${slot}`, name));
   }
 
+  /** @param {SVGElement} shape @param {Part} part */
+  makeData(shape, part) {
+    const name = part.t || message("tensor.unnamed");
+    const choose = () => this.choose(`value ${part.id} 0`, name);
+    this.makeButton(shape.querySelector(".hit"), message("edit.of", { name }), choose);
+    tells(shape, () => ({ title: name, ref: part.v }));
+  }
+
   /** @param {SVGElement} slot @param {Part} part */
   makeSlot(slot, part) {
     const tensor = part.t || message("tensor.unnamed");
@@ -349,6 +357,7 @@ export class PicturePane {
     this.svg.addEventListener("pointerdown", (event) => {
       if (event.button) return;
       this.dragged = false;
+      if (this.grab?.(event)) return; // a number is dragged, and not the picture
       const [x, y, w, h] = this.view;
       const scale = this.width / w;
       /** @param {PointerEvent} now */

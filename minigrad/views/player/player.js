@@ -5,6 +5,7 @@ import { CodePane } from "./code.js";
 import { choice, helpSheet, iconButton, setIcon, textButton } from "./controls.js";
 import { CtxPane } from "./ctx.js";
 import { element, setText } from "./dom.js";
+import { Edits } from "./edits.js";
 import { Found } from "./found.js";
 import { Inspector } from "./inspector.js";
 import { onKey } from "./keys.js";
@@ -16,6 +17,7 @@ import { Presenter } from "./presenter.js";
 import { Story, lastAtMost } from "./story.js";
 import { pictureOf, savingMenu } from "./saving.js";
 import { StepIndex } from "./steps.js";
+import { Agreement, opened } from "./successor.js";
 import { Timeline } from "./timeline.js";
 import { Tip } from "./tips.js";
 
@@ -44,7 +46,10 @@ export class Player {
     this.stops = this.story.stopsAt(this.level);
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
     this.presenter = new Presenter(this);
+    this.edits = options.side ? null : options.edits || new Edits(trace, options);
+    this.listening = new AbortController();
     this.build();
+    this.edits?.belongTo(this);
     this.go(options.position || 0);
   }
 
@@ -60,17 +65,22 @@ export class Player {
     this.say = element("p", "say");
     this.say.setAttribute("aria-live", "polite");
     this.begin = element("span", "begin", message("player.begin"));
-    const sentence = element("div", "sentence");
+    const sentence = (this.sentence = element("div", "sentence"));
     this.phase = element("span", "phase");
     sentence.append(this.say, this.phase, this.begin);
     this.found = new Found(this);
     /** @type {Choose} */
-    const choose = (what, name) => this.found.stepsOf(what, name);
+    const choose = (what, name) => {
+      this.edits?.choose(what, name);
+      this.found.stepsOf(what, name);
+    };
     this.code = new CodePane(this.trace, this.index, choose);
     this.numbers = new Numbers(this);
     /** @type {Choose} */
     const chooseInGraph = (what, name) => {
-      choose(what, name);
+      this.edits?.choose(what, name);
+      if (what.startsWith("value ")) return;
+      this.found.stepsOf(what, name);
       const [kind, id, slot] = what.split(" ");
       const edge = kind === "edge" && this.story.edges[id];
       if (edge) this.numbers.askNode(edge.to, edge.to_slot);
@@ -90,7 +100,8 @@ export class Player {
     this.ctx.box.firstChild.append(iconButton("close", message("ctx.close"), "c", () => this.inspect(false)));
     this.timeline = new Timeline(memory, this, choose);
     this.asks = new Asks(this, this.options.answers, this.options.onAnswer);
-    this.tip = new Tip(root, this.trace);
+    const { signal } = this.listening;
+    this.tip = new Tip(root, this.trace, signal);
     const stage = element("div", "stage");
     stage.append(this.code.box, this.graph.box, this.ctx.box);
     this.help = helpSheet(() => this.toggleHelp());
@@ -106,7 +117,7 @@ export class Player {
       this.tip.box,
       this.help,
     );
-    root.addEventListener("keydown", (/** @type {Key} */ event) => onKey(this, event));
+    root.addEventListener("keydown", (/** @type {Key} */ event) => onKey(this, event), { signal });
   }
 
   buildBar() {
@@ -284,6 +295,7 @@ export class Player {
     this.found.here();
     // What has to be measured comes last: then the page is laid out once a step.
     for (const part of [this.ctx, this.code, this.graph]) part.measure(view);
+    this.edits?.mark(view);
     this.options.onMove?.(to);
   }
 
@@ -395,6 +407,22 @@ export class Player {
     else this.help.querySelector("button").focus({ preventScroll: true });
   }
 
+  /**
+   * A player of another recording in the place of this one.
+   * @param {Trace} trace @returns {Player}
+   */
+  succeed(trace) {
+    this.pause();
+    this.listening.abort();
+    const again = opened(this);
+    let position = new Agreement(this.trace.events, trace.events).at(this.position);
+    while (trace.events[position]?.k === "what.if") position += 1; // it is to be seen
+    const player = new Player(this.root, trace, { ...this.options, ...this.place(), position, edits: this.edits });
+    again(player);
+    this.options.onSuccessor?.(player);
+    return player;
+  }
+
   // What a player needs to be made anew as it is.
   place() {
     return { position: this.position, level: this.level, speed: this.speed };
@@ -407,7 +435,7 @@ export class Player {
     const strip = timeline.box.open === Boolean(this.trace.meta.memory);
     const asAtFirst = ctx.locals.open && strip && !presenter.on && !this.engine;
     const choosing = this.asks.box.querySelector("input:checked");
-    const inspects = this.root.classList.contains("inspecting");
+    const inspects = this.root.classList.contains("inspecting") || this.edits?.isOpen;
     return closed && asAtFirst && !choosing && !inspects && !this.playing;
   }
 }

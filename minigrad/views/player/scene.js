@@ -1,7 +1,7 @@
 // The parts of the picture: each is made once, and then brought up to what is shown.
 
 import { squares } from "./arrays.js";
-import { svgElement, tells } from "./dom.js";
+import { svgElement } from "./dom.js";
 import { message, wordFor } from "./messages.js";
 import { brief, oddWords } from "./values.js";
 
@@ -206,8 +206,8 @@ export function leafOf(owner, part) {
 export function dataOf(owner, part) {
   const chip = new Chip(owner.trace, part.chip, part.t, part.v, "data", `value ${part.id} 0`);
   chip.show(part.v, true);
-  const shape = group({ class: "data" }, chip.box);
-  tells(shape, () => ({ title: part.t || message("tensor.unnamed"), ref: part.v }));
+  const shape = group({ class: "data" }, chip.box, card(part.chip, "hit", 19));
+  owner.makeData(shape, part);
   if (!part.tray) return { shape, show: () => {} };
   const tray = new Tray(owner.trace, part.tray, `waits ${part.keys[0]}`);
   shape.append(tray.box);

@@ -9,20 +9,20 @@ import { bytesOf, bytesWords, exact, shapeWords, sizeOf } from "./values.js";
 /** @typedef {import("./types").Value} Value */
 
 export class Tip {
-  /** @param {HTMLElement} root @param {Trace} trace */
-  constructor(root, trace) {
+  /** @param {HTMLElement} root @param {Trace} trace @param {AbortSignal} signal its end */
+  constructor(root, trace, signal) {
     this.trace = trace;
     this.root = root;
     this.box = element("div", "tip");
     this.box.id = `tip-${Math.random().toString(36).slice(2)}`;
     this.box.setAttribute("role", "tooltip");
     this.box.hidden = true;
-    root.addEventListener("pointerover", (event) => this.over(event));
-    root.addEventListener("pointerleave", () => this.hide());
-    root.addEventListener("focusin", (event) => this.over(event));
-    root.addEventListener("focusout", () => this.hide());
-    root.addEventListener("scroll", () => this.hide(), true);
-    root.addEventListener("click", () => this.makeRoom());
+    root.addEventListener("pointerover", (event) => this.over(event), { signal });
+    root.addEventListener("pointerleave", () => this.hide(), { signal });
+    root.addEventListener("focusin", (event) => this.over(event), { signal });
+    root.addEventListener("focusout", () => this.hide(), { signal });
+    root.addEventListener("scroll", () => this.hide(), { capture: true, signal });
+    root.addEventListener("click", () => this.makeRoom(), { signal });
   }
 
   /** @param {{type: string, target: any}} event */

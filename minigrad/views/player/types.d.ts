@@ -249,8 +249,9 @@ export type PlayerOptions = {
   answers?: Record<string, number>; // position of a question -> number of the choice
   presents?: boolean; // on a slide, which a presenter shows
   side?: boolean; // one of two in a comparison
-  channel?: import("./channel.js").Channel; // where Python listens
-  compare?: (comparison: Compared, from: HTMLInputElement) => void;
+  python?: () => Promise<{ channel: import("./channel.js").Channel; why: string } | null>;
+  edits?: import("./edits.js").Edits; // of the player before
+  onSuccessor?: (player: import("./player.js").Player) => void;
   onMove?: (position: number) => void;
   onLevel?: (level: number) => void;
   onAnswer?: (answers: Record<string, number>) => void;

@@ -1,0 +1,280 @@
+// Values that are edited: typed or dragged, where Python can run the program again. The
+// new run takes the place of the one before; what differs from the original glows.
+
+import { textButton } from "./controls.js";
+import { Differences, editedPlaces } from "./differences.js";
+import { element, setText, svgElement } from "./dom.js";
+import { message } from "./messages.js";
+
+/** @typedef {import("./channel.js").Channel} Channel */
+/** @typedef {import("./player.js").Player} Player */
+/** @typedef {import("./types").PlayerOptions} PlayerOptions */
+/** @typedef {import("./types").Trace} Trace */
+/** @typedef {import("./types").View} View */
+
+/** @typedef {{ what: string, position: number, text: string }} Edit */
+/** @typedef {{ edits: Edit[], trace: Trace, say: string }} Run */
+/** @typedef {{ text: string, number: number | null, step: number, name: string | null }} Described */
+
+const SAYS_NOTHING_AFTER = 8000; // ms
+const SLACK = 4; // px that a click may move
+const PER_STEP = 3; // px of a drag
+const DRAGGED = ":is(.leaf, .data, .cell, .slot, .gradient)[data-place]";
+
+export class Edits {
+  /** @param {Trace} trace @param {PlayerOptions} options */
+  constructor(trace, options) {
+    this.python = options.python;
+    this.box = element("section", "edits");
+    this.box.setAttribute("aria-label", message("edit.name"));
+    this.told = element("p", "told");
+    this.told.setAttribute("role", "status");
+    this.undoing = textButton(message("edit.undo"), message("edit.undo"), message("edit.key"), () => this.undo());
+    this.ending = element("button", "", message("edit.end"));
+    this.ending.type = "button";
+    this.ending.onclick = () => this.undo(1);
+    this.form = element("form");
+    this.form.onsubmit = (event) => {
+      event.preventDefault();
+      this.set(this.what, this.input.value, null);
+    };
+    this.note = element("p", "note");
+    this.note.setAttribute("role", "alert");
+    this.badge = element("button", "badge", message("edit.badge"));
+    this.badge.type = "button";
+    this.badge.title = message("button.with-key", { label: message("edit.undo"), key: message("edit.key") });
+    this.badge.onclick = () => this.undo();
+    const buttons = element("span", "ways");
+    buttons.append(this.undoing, this.ending);
+    this.box.append(this.told, buttons, this.form, this.note);
+    this.box.addEventListener("keydown", (event) => {
+      if (isUndo(event) && event.target !== this.input) this.undo(), event.preventDefault();
+      if (event.key === "Escape") this.player.root.focus({ preventScroll: true }), this.choose("", "");
+    });
+    this.begin(trace);
+  }
+
+  /**
+   * The run that all edits are made from.
+   * @param {Trace} trace
+   */
+  begin(trace) {
+    /** @type {Run[]} */
+    this.runs = [{ edits: [], trace, say: "" }];
+    this.original = null;
+    this.gesture = null;
+    this.asked ||= 0;
+    this.shown = this.asked + 1; // the first question whose answer may be shown
+    this.what = "";
+    this.say("");
+  }
+
+  get isOpen() {
+    return this.runs.length > 1 || !this.form.hidden;
+  }
+
+  /** @param {Player} player */
+  belongTo(player) {
+    this.player = player;
+    const { root, story, trace } = player;
+    if (!this.box.isConnected) root.after(this.box);
+    if (trace === this.runs[0].trace) this.original = story;
+    this.differences = this.runs.length > 1 && this.original ? new Differences(this.original, story) : null;
+    this.edited = editedPlaces(trace);
+    root.classList.toggle("edited", Boolean(this.differences));
+    player.sentence.append(this.badge);
+    player.graph.grab = (event) => this.grab(event);
+    player.graph.drew = () => player.view && this.mark(player.view);
+    if (this.python) this.connect();
+    // The wire of a notebook that is loaded anew may come later than its players.
+    root.onpointerenter = () => this.connect();
+    this.render();
+  }
+
+  // Whether Python listens, and can run this program again: if not, why.
+  async connect() {
+    if (this.channel) {
+      this.player.root.classList.add("listens");
+      return this.channel;
+    }
+    const found = this.python && (await this.python());
+    this.why = found ? found.why : message(parent === window ? "edit.saved" : "edit.alone");
+    if (!found || found.why) return null;
+    this.channel = found.channel;
+    this.player.root.classList.add("listens");
+    return this.channel;
+  }
+
+  /** @param {View} view */
+  mark(view) {
+    this.differences?.mark(this.player.root, view);
+    if (!this.edited.size) return;
+    for (const shape of this.player.root.querySelectorAll("[data-place]")) {
+      const is = this.edited.has(shape.dataset.place);
+      if (is !== shape.classList.contains("changed")) markEdited(shape, is);
+    }
+  }
+
+  render() {
+    const { meta } = this.runs.at(-1).trace;
+    const words = (meta.edits || []).map((/** @type {any} */ edit) => message("edit.is", edit));
+    setText(this.told, [...words, this.runs.at(-1).say].join(" ").trim());
+    const count = this.runs.length - 1;
+    this.badge.hidden = this.undoing.hidden = !count;
+    this.ending.hidden = count < 2;
+    if (!this.what) this.form.hidden = true;
+    this.box.hidden = this.form.hidden && !this.told.textContent && !this.note.textContent;
+  }
+
+  /**
+   * What was clicked: if it can be another, a line to type it in.
+   * @param {string} what @param {string} name
+   */
+  async choose(what, name) {
+    this.what = what;
+    this.form.hidden = true;
+    this.say("");
+    if (!/^(node|edge|grad|value|entry \S+ (saved|attr))/.test(what)) return;
+    const { position } = this.player;
+    if (!(await this.connect())) this.say(this.why);
+    else {
+      const described = await this.describe(what, position);
+      if (described?.text && this.what === what) this.fillForm(described.name || name, described);
+      this.render();
+    }
+  }
+
+  /** @param {string} what @param {number} position @returns {Promise<Described | null>} */
+  async describe(what, position) {
+    const question = { what, position, edits: this.runs.at(-1).edits };
+    return this.channel.ask("describe", question).catch((error) => this.complain(error));
+  }
+
+  /** @param {Error} error */
+  complain({ message: words }) {
+    this.say(`⚠ ${words.replace(/^what_if: /, "")}`);
+    return null;
+  }
+
+  /** @param {string} name @param {Described} described */
+  fillForm(name, { text, number, step }) {
+    const label = element("label", "", name);
+    this.input = element("input");
+    Object.assign(this.input, { type: "text", value: text, spellcheck: false, autocomplete: "off" });
+    label.append(this.input);
+    this.form.replaceChildren(label);
+    if (number !== null) {
+      const [slider, most] = [element("input"), 2 * Math.abs(number) || 1];
+      Object.assign(slider, { type: "range", min: -most, max: most, step, value: number });
+      slider.setAttribute("aria-label", message("edit.slider", { name }));
+      let gesture = {};
+      slider.oninput = () => this.set(this.what, (this.input.value = slider.value), gesture);
+      slider.onchange = () => (gesture = {});
+      this.input.oninput = () => (slider.value = this.input.value);
+      this.form.append(slider);
+    }
+    this.form.hidden = false;
+  }
+
+  /** @param {string} words */
+  say(words) {
+    setText(this.note, words);
+    this.input?.setAttribute("aria-invalid", String(Boolean(words)));
+    this.render();
+  }
+
+  /**
+   * Runs the program with another value. What belongs to one gesture is one edit; the
+   * newest value of what was edited last takes the place of the one before.
+   * @param {string} what @param {string} text @param {object | null} gesture
+   */
+  async set(what, text, gesture) {
+    const goesOn = gesture !== null && gesture === this.gesture;
+    const { edits } = this.runs.at(goesOn ? -2 : -1);
+    const last = edits.at(-1);
+    const { position } = last?.what === what ? last : this.player;
+    const next = [...(last?.what === what ? edits.slice(0, -1) : edits), { what, position, text }];
+    const number = (this.asked += 1);
+    const silent = setTimeout(() => this.say(message("edit.silent")), SAYS_NOTHING_AFTER);
+    this.player.pause();
+    try {
+      const answer = await this.channel.ask("edit", { edits: next });
+      if (!answer || number < this.shown) return;
+      if (gesture !== null && gesture === this.gesture) this.runs.pop();
+      this.gesture = gesture;
+      this.runs.push({ edits: next, ...answer });
+      this.say("");
+      this.show();
+    } catch (error) {
+      this.complain(error);
+    } finally {
+      clearTimeout(silent);
+    }
+  }
+
+  /**
+   * Back to the run before the newest edit, or to a run by its number.
+   * @param {number} keep
+   */
+  undo(keep = this.runs.length - 1) {
+    if (this.runs.length < 2) return;
+    this.runs.length = keep;
+    this.gesture = null;
+    this.shown = this.asked + 1;
+    this.say("");
+    this.show();
+  }
+
+  show() {
+    this.player.succeed(this.runs.at(-1).trace);
+    if (this.form.hidden || document.activeElement?.closest(".edits form")) return;
+    const { what } = this;
+    this.describe(what, this.player.position).then((described) => {
+      if (described?.text && what === this.what) this.input.value = described.text;
+    });
+  }
+
+  /**
+   * A number of the picture is dragged to the side; whether that begins here.
+   * @param {PointerEvent} event
+   */
+  grab({ clientX: left, clientY, pointerId }) {
+    const under = document.elementsFromPoint(left, clientY);
+    const what = under.map((one) => one.closest(DRAGGED)).find(Boolean)?.dataset.place;
+    if (!this.channel || !what) return false;
+    const { root } = this.player;
+    const [gesture, listening] = [{}, new AbortController()];
+    const { signal } = listening;
+    const described = this.describe(what, this.player.position);
+    let [by, text] = [0, ""];
+    root.addEventListener("pointermove", async ({ clientX }) => {
+      by = clientX - left;
+      if (!text && Math.abs(by) < SLACK) return;
+      this.player.graph.dragged = true;
+      root.setPointerCapture(pointerId);
+      const { number, step } = (await described) || { number: null, step: 0 };
+      const next = String(Number((number + Math.round(by / PER_STEP) * step).toPrecision(6)));
+      if (number !== null && next !== text) this.set(what, (text = next), gesture);
+    }, { signal });
+    for (const end of ["pointerup", "pointercancel"]) root.addEventListener(end, () => listening.abort(), { signal });
+    return true;
+  }
+}
+
+/** @param {KeyboardEvent} event */
+export function isUndo(event) {
+  return (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key === "z";
+}
+
+/** @param {Element} shape @param {boolean} is */
+function markEdited(shape, is) {
+  shape.classList.toggle("changed", is);
+  const card = shape.querySelector("rect");
+  if (!card) return;
+  shape.querySelector(".pencil")?.remove();
+  if (!is) return;
+  const [x, y, height] = ["x", "y", "height"].map((name) => Number(card.getAttribute(name)));
+  const pencil = svgElement("text", { class: "pencil", x: x - 9, y: y + height / 2 + 5 });
+  pencil.textContent = "✎";
+  shape.append(pencil);
+}
