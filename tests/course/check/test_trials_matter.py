@@ -119,6 +119,7 @@ ROWS: list[tuple[str, str, str, str, Any]] = [
     ("P8", "same", "JvpMul", "SquareTakenTwice", None),
     ("P8", "output", "TwoOutputs", "NoneAsOnes", None),
     ("P8", "Pass.received", "TwoOutputs", "NoneNotExpected", ()),
+    ("P8", "Pass.ran", "Linear", "ComputesAndThrowsAway", ()),
     ("P9", "again", "MulConstant", "DeletesItsState", None),
     ("P10", "first", "MulConstant", "ConstantOnTheClass", without("first", "shared")),
     ("P10", "second", "MulConstant", "ClassRemembersUntilBackward", TWO_CALLS),
