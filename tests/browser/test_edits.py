@@ -166,7 +166,7 @@ def test_number_of_a_leaf_is_dragged_and_the_rest_follows(notebook: Notebook) ->
     assert shown[f"value {w} 0"] == ["5", False, False]
     assert shown[f"grad {w}"][1:] == [True, False]
     assert frame.evaluate("player.player.edits.runs.length") == 2  # one for the gesture
-    assert "x.grad is 100 where it was 60" in frame.inner_text(".edits .told")
+    assert "x.grad is 100 instead of 60" in frame.inner_text(".edits .told")
 
 
 def test_undo_brings_the_recording_back_to_the_byte(notebook: Notebook) -> None:
@@ -181,7 +181,7 @@ def test_undo_brings_the_recording_back_to_the_byte(notebook: Notebook) -> None:
     assert frame.evaluate(trace) != before
     frame.locator(".mg-player").focus()
     notebook.page.keyboard.press("ControlOrMeta+z")
-    told(frame, "x.grad is 30 where it was 60")
+    told(frame, "x.grad is 30 instead of 60")
     frame.locator(".badge").click()
     frame.locator(".badge").wait_for(state="hidden")
     assert frame.evaluate(trace) == before
@@ -192,9 +192,9 @@ def test_undo_brings_the_recording_back_to_the_byte(notebook: Notebook) -> None:
 @pytest.mark.parametrize(
     ("what", "text", "says", "mark"),
     [
-        ("entry c0 saved.0", "5", "Then x.grad is 100 where it was 60.", "entry"),
-        ("entry c0 attr.factor", "1.0", "Then x.grad is 30 where it was 60.", "entry"),
-        ("node SquareBackward", "1.0", "Then x.grad is 12 where it was 60.", "waits"),
+        ("entry c0 saved.0", "5", "Then x.grad is 100 instead of 60.", "entry"),
+        ("entry c0 attr.factor", "1.0", "Then x.grad is 30 instead of 60.", "entry"),
+        ("node SquareBackward", "1.0", "Then x.grad is 12 instead of 60.", "waits"),
     ],
 )
 def test_saved_value_attribute_and_gradient_are_typed_over(
