@@ -117,7 +117,7 @@ curve = mg.plot_lines(
     {"float64": errors},
     x="step, as a power of ten",
     y="error, as a power of ten",
-    says="Left of the lowest point the error is rounding, right of it the bend of x³.",
+    says="The error of the slope for each step: it has a lowest point.",
 )
 curve
 
@@ -138,9 +138,10 @@ def difference(exponent=-6):
 mg.live(difference, exponent=(-12, -1))
 
 # %% [markdown] tags=["explain"]
-# Smallest at -5. At -12, 8.000000000012001 and 7.999999999987999 agree to eleven digits
-# of sixteen, and the slope is made of the rest. At -1 it's x³ itself: it bends within
-# the step. Most checks take 1e-6, in float64.
+# Smallest at -5. At -12, 8.000000000012001 and 7.999999999987999 differ by 2.4e-11 only:
+# the slope is made of the last five of sixteen digits, so it's rounded. At -1 it's x³
+# itself: it bends within the step. Where the lowest point is depends on the function;
+# most checks take 1e-6, in float64.
 
 # %% [markdown] tags=["slide"]
 # ## What does gradcheck notice?
@@ -210,8 +211,8 @@ course.predict(
     ],
     then=two_calls_of_OnClass,
     so=lambda ran: ", ".join(verdicts()),
-    why="It makes one call at a time, at nearly one place, and nothing else holds its "
-    "tensors. Below, two calls of OnClass: one gets the other's slope.",
+    why="It makes one call at a time, at nearly one place, and no other code holds the "
+    "same tensors. Below, two calls of OnClass: one gets the other's slope.",
     at="OnClass.backward returned",
 )
 
@@ -281,8 +282,9 @@ right = mg.allclose(nine, (3 * x**2).diag())
 right, mg.autograd.gradcheck(lambda x: -3 * Clamped.apply(x), x, raise_exception=False)
 
 # %% [markdown] tags=["explain"]
-# Yes and no. 0 and 1 aren't changed, so all slopes are right; but -3 is, and so is
-# every larger gradient in training. What a test sends back decides what it sees.
+# Right with 0 and 1, wrong with -3: 0 and 1 aren't clamped, so all slopes come out
+# right; -3 is, and so is any gradient above 1 in size in training. What a test sends
+# back decides what it sees.
 # Without the -3, PyTorch's gradcheck says True. Ours still says False: it sends random
 # numbers as well.
 
@@ -291,8 +293,8 @@ right, mg.autograd.gradcheck(lambda x: -3 * Clamped.apply(x), x, raise_exception
 #
 # "Jacobian mismatch for output 0 with respect to input 0": measured slopes and those of
 # backward differ. The rule needn't be wrong. Here are four ways to write the larger of
-# x and 0. At 0 each has its own idea of a slope; the differences measure 0.5 for all
-# four.
+# x and 0. At 0 there's no one slope: a way may return 1, 0 or something between; the
+# differences measure 0.5 for all four.
 # **Predict** which of the four pass, then run it: it shows gradient and verdict.
 
 
@@ -341,14 +343,15 @@ mg.autograd.gradcheck(Counts.apply, x)
 # %% [markdown] tags=["explain", "slide"]
 # *Not reentrant* means: the same question, asked twice, got two answers. So this rule
 # is wrong. (At -1.5 the slope is 6.75. gradcheck asks for both elements in turn, twice,
-# so -1.5 is in the calls 2 and 4: 13.5, then 27.) A right rule also fails in float32,
+# so -1.5 is in the calls 2 and 4: 13.5, then 27; it compares these before it looks at
+# what was measured.) A right rule also fails in float32,
 # as its steps are rounded, and if forward draws random numbers, as each call draws
 # others. So a failure isn't yet a wrong rule. And a True says little if
 #
 # * inputs are equal, so two exchanged gradients are equal, too,
 # * slopes are below 0.00001, the tolerance,
 # * an input doesn't require grad: its gradient isn't checked,
-# * there was only one call (see above).
+# * no two calls were under way at once, as those of `OnClass` above.
 
 # %% [markdown] tags=["slide"]
 # ## Which dtype does a gradient have?
@@ -389,16 +392,16 @@ refused
 # %% [markdown] tags=["explain"]
 # <details><summary>Answer</summary>
 #
-# The last two: what you put in yourself, by a hook or by hand, has to be float32.
-# What a backward returns, or what you send back, is cast without a word.
+# The last two: what replaces a gradient, by a hook or by hand, has to be float32.
+# What enters backward or comes out of a rule is cast without a word.
 #
 # </details>
 
 # %% [markdown] tags=["explain", "slide"]
 # So `x.grad` is always float32 for a float32 x. What's *saved* isn't cast: it has the
-# dtype that it had in forward. In mixed precision a part of the model computes in
-# float16, and there a small gradient becomes 0: the end of the exercises shows how, and
-# what people do about it.
+# dtype that it had in forward. That matters in mixed precision, where a part of the
+# model saves and computes in float16. There a small gradient becomes 0: the end of the
+# exercises shows how, and what people do about it.
 
 # %% [markdown] tags=["slide"]
 # ## Where does nan come from?
@@ -442,9 +445,9 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # Anomaly mode looks at what each node returns in backward, and only for nan. The roots
-# returned inf and -inf, which were added at the leaf, where no node follows. (If one
-# did, it would be named for the nan it was given.) Nor does it look at forward. If it
-# finds a nan, an error names the node, and a warning the line of forward that made it.
+# returned inf and -inf. They were added on their way into `x.grad`, and what
+# AccumulateGrad puts there isn't looked at. Nor is forward. If a node does return nan,
+# an error names the node, and a warning the line of forward that made this node.
 # Now one that it finds, though the loss is 2.
 
 # %% tags=["raises-exception", "slide", "Q94"]
@@ -484,8 +487,8 @@ x.grad.tolist()
 
 # %% [markdown]
 # **Try.** Question 1 for this call. The forward of `Halve` takes no ctx, so it can be
-# called directly, and returns the right value. Which class does `grad_fn` name? Is its
-# backward used?
+# called directly, and returns the right value. Which class does `grad_fn` name? Is the
+# backward of `Halve` used?
 
 
 # %% tags=["try"]

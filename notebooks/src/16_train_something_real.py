@@ -47,9 +47,9 @@ round(mg.nn.functional.cross_entropy(x @ w, y).item(), 4)
 # right, always certain.
 
 # %% [markdown] tags=["slide"]
-# But weights aren't 0 at the start: in a network with two layers, their gradients would
-# all be 0 as well. So they're drawn at random, here from the standard normal
-# distribution: most of them are between -2 and 2.
+# One layer may begin with zeros, as here. In a network with two, each layer's gradient
+# has the other's weights as a factor: all would be 0, and stay so. So weights are drawn
+# at random, here from the standard normal distribution: most are between -2 and 2.
 
 
 # %% tags=["slide"]
@@ -94,10 +94,10 @@ def scaled(scale):
 mg.live(scaled, scale=mg.tensor(1.0))
 
 # %% [markdown] tags=["explain"]
-# About 0.18. People divide by the square root of the number of inputs, here 8: a sum of
-# 64 products is then about as large as one of them, and the loss is 2.38. Look at the
-# first loss of every run. If it isn't near ln of the number of classes, something is
-# wrong already. If it's 64 times that, the losses of a batch of 64 were added, not
+# About 0.18. People divide by the square root of the number of inputs, here 8: the sum
+# of 64 such products is about as large as one was before, and the loss is 2.38. Look at
+# the first loss of every run. If it isn't near ln of the number of classes, something
+# is wrong already. If it's 64 times that, the losses of a batch of 64 were added, not
 # averaged.
 
 # %% [markdown] tags=["slide"]
@@ -136,7 +136,7 @@ round(loss.item(), 2), round(again.item(), 2)
 # Now 300 steps from zero weights, each on 64 images that are drawn anew. One list of
 # row numbers is used for both, images and labels: draw twice, and every image gets the
 # label of another. `mg.training` is a progress bar that shows the loss, and draws its
-# curve. (An *epoch* is one pass over what you loop over: here all 300 batches.)
+# curve. (It calls one pass over what you loop over an *epoch*: here all 300 batches.)
 
 # %% tags=["slide"]
 w = mg.zeros(64, 10, requires_grad=True)
@@ -154,8 +154,8 @@ for _ in run:
 # %% [markdown] tags=["explain", "slide"]
 # The curve begins below ln 10, as each of its points is the mean of six losses. No two
 # batches are alike, so single losses jump about: the last 50 are between 0.14 and 0.34.
-# Don't judge a change by the last one, which the bar shows. Take the mean of several
-# runs, with other seeds.
+# If you change your program, don't judge it by the last loss, which the bar shows. Take
+# the mean of several runs, with other seeds.
 
 # %% [markdown] tags=["slide"]
 # ## What does each Function cost?
@@ -268,17 +268,18 @@ resumed("w"), resumed("w", "optimizer"), resumed("w", "optimizer", "random")
 
 # %% [markdown] tags=["explain", "slide"]
 # Only the last one. Without its running means, Adam begins anew: its step changes a
-# weight by 0.08 on average, as the very first one did; step 21 of `whole`, by 0.016.
+# weight by 0.08 on average, as the very first one did. Step 21 of `whole` changes it by
+# 0.016.
 # And without the random state you'd draw the batches of steps 1 to 20 once more. If
 # there's a schedule, save its `state_dict()` as well. And if you press the stop button
-# in the middle of a save? The old file stays until the new one is fully written.
+# in the middle of a save? Ours keeps the old file until the new one is fully written.
 
 # %% [markdown] tags=["slide"]
 # ## What does one wrong gradient do to the loss?
 #
-# Now names. A row of `letters` is three letters in a row, as numbers from 1 to 26, and
-# 0 before the first one. The network guesses which letter comes next (0: the end). So
-# there are 27 classes.
+# Now names. A row of `letters` has three letters that follow each other, as numbers from
+# 1 to 26, and 0 before the first one. The network guesses which letter comes next (0:
+# the end). So there are 27 classes.
 
 # %% tags=["slide"]
 names = [[0, 0, 0, *[ord(c) - 96 for c in n], 0] for n in mg.nn.data.names()]
@@ -317,7 +318,7 @@ class Overwriting(mg.autograd.Function):
 # %% tags=["slide"]
 def train(look_up):
     random = np.random.default_rng(0)
-    table = random.normal(size=(27, 8))  # its rows aren't added up: nothing to divide
+    table = random.normal(size=(27, 8))  # looked up, never added up: not divided
     w1 = random.normal(size=(24, 64)) / 24**0.5
     w2 = random.normal(size=(64, 27)) / 64**0.5
     table, w1, w2 = [mg.tensor(d).float().requires_grad_() for d in (table, w1, w2)]
@@ -383,8 +384,8 @@ wrong, no_gradient, wrong_sign
 # %% [markdown] tags=["explain", "slide"]
 # 2.3 and 2.6: even these fall. A table that doesn't learn still has a row of its own
 # for each letter, and the layers above can tell rows apart. So a loss that falls says:
-# some gradients are about right. It doesn't say which. Only a check of each Function
-# alone does (lesson 13).
+# some gradients are about right. It doesn't say which. A check of each Function alone
+# does, with the limits that lesson 13 showed.
 
 # %% tags=["because", "hide-input"]
 course.because(
@@ -397,9 +398,9 @@ course.because(
 # ## Only your own Functions
 #
 # In the exercises you train with your own Functions. A guard watches: in its block, no
-# built-in operation may join the graph, and nothing may be imported that brings
-# gradients of its own. Inside forward and backward you use what you like. **Predict.**
-# Which line stops?
+# built-in operation that computes may join the graph, and nothing may be imported that
+# brings gradients of its own. Inside forward and backward you use what you like.
+# **Predict.** Which line stops?
 
 # %% tags=["predict", "raises-exception", "slide"]
 table = mg.zeros(27, 2, requires_grad=True)
@@ -431,7 +432,7 @@ with course.only_my_functions():
 # <details><summary>What do you save, so that a run can go on exactly?</summary>
 #
 # The weights, the optimizer's state, the schedule's, the state of the random numbers,
-# and how far you are.
+# and the number of the step.
 #
 # </details>
 #
