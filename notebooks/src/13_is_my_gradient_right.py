@@ -138,8 +138,8 @@ def difference(exponent=-6):
 mg.live(difference, exponent=(-12, -1))
 
 # %% [markdown] tags=["explain"]
-# Smallest at -5. At -12, 8.000000000012001 and 7.999999999987999 differ by 2.4e-11 only:
-# the slope is made of the last five of sixteen digits, so it's rounded. At -1 it's x³
+# Smallest at -5. At -12, 8.000000000012001 and 7.999999999987999 differ by 2.4e-11: the
+# slope is made of the last five of sixteen digits, so it's rounded. At -1 it's x³
 # itself: it bends within the step. Where the lowest point is depends on the function;
 # most checks take 1e-6, in float64.
 

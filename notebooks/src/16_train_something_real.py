@@ -277,9 +277,9 @@ resumed("w"), resumed("w", "optimizer"), resumed("w", "optimizer", "random")
 # %% [markdown] tags=["slide"]
 # ## What does one wrong gradient do to the loss?
 #
-# Now names. A row of `letters` has three letters that follow each other, as numbers from
-# 1 to 26, and 0 before the first one. The network guesses which letter comes next (0:
-# the end). So there are 27 classes.
+# Now names. A row of `letters` has three letters that follow each other, as numbers
+# from 1 to 26, and 0 before the first one. The network guesses which letter comes next
+# (0: the end). So there are 27 classes.
 
 # %% tags=["slide"]
 names = [[0, 0, 0, *[ord(c) - 96 for c in n], 0] for n in mg.nn.data.names()]
