@@ -55,7 +55,7 @@ window.isThere = true;
 </script></body>"""
 # What a place of the picture shows, and how it is marked.
 SHOWN = """() => Object.fromEntries(
-  [...document.querySelectorAll(".scene [data-place]")]
+  [...document.querySelectorAll(".scene [data-place]:not(.edge, .op)")]
     .filter((one) => one.checkVisibility({ visibilityProperty: true }))
     .map((one) => [one.dataset.place, [
       ["text:is(.value, .sum, .kept)", "text"].map((what) => one.querySelector(what))
@@ -216,7 +216,7 @@ def test_saved_value_attribute_and_gradient_are_typed_over(
 
 @pytest.mark.parametrize(
     ("typed", "says"),
-    [("five", "'five' cannot be read"), ("[1, 2]", "has shape [], and the new one")],
+    [("five", "'five' can't be read"), ("[1, 2]", "has shape [], and the new one")],
 )
 def test_what_cannot_be_is_said_beside_the_line(
     notebook: Notebook, typed: str, says: str

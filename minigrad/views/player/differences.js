@@ -39,6 +39,9 @@ class Side {
   }
 }
 
+// What shows a value: the line of an edge and the card of a call don't.
+export const SHOWN = "[data-place]:not(.edge, .op)";
+
 export class Differences {
   /** @param {Story} was @param {Story} now */
   constructor(was, now) {
@@ -56,7 +59,7 @@ export class Differences {
     const { was, now, agreement } = this;
     const before = now.story.events.slice(0, position).filter(({ k }) => k !== "what.if").length;
     const past = was.story.stateAt(agreement.at(before));
-    for (const shape of root.querySelectorAll("[data-place]")) {
+    for (const shape of root.querySelectorAll(SHOWN)) {
       const { place } = shape.dataset;
       shape.classList.toggle("differs", was.shown(place, past) !== now.shown(place, state));
     }

@@ -2,7 +2,7 @@
 // new run takes the place of the one before; what differs from the original glows.
 
 import { textButton } from "./controls.js";
-import { Differences, editedPlaces } from "./differences.js";
+import { SHOWN, Differences, editedPlaces } from "./differences.js";
 import { element, setText, svgElement } from "./dom.js";
 import { message } from "./messages.js";
 
@@ -109,7 +109,7 @@ export class Edits {
   mark(view) {
     this.differences?.mark(this.player.root, view);
     if (!this.edited.size) return;
-    for (const shape of this.player.root.querySelectorAll("[data-place]")) {
+    for (const shape of this.player.root.querySelectorAll(SHOWN)) {
       const is = this.edited.has(shape.dataset.place);
       if (is !== shape.classList.contains("changed")) markEdited(shape, is);
     }
