@@ -200,7 +200,7 @@ def _stopped_by(error: Exception, answer: object) -> Finding:
 def refused(exercise: Exercise, found: Sequence[Finding], seed: int) -> Verdict:
     """The verdict on what a spec has found, with the exercise's own hints."""
     state = CRASHED if any(finding.crashed for finding in found) else WRONG
-    hinted = [exercise.hinted(f) for f in found]
+    hinted = [exercise.hinted(f, usual=True) for f in found]
     return verdict_of(exercise, state, tuple(hinted), seed=seed)
 
 
@@ -236,7 +236,7 @@ def _examine_function(
         with answers_running(deadline), deadline.watching():
             random = np.random.default_rng(seed)
             more = first_of(exercise.spec.look_also(answer, random))
-        hinted = [exercise.hinted(f) for f in more]
+        hinted = [exercise.hinted(f, usual=True) for f in more]
         judgement = replace(judgement, findings=tuple(hinted))
     if not judgement.findings:
         remarks = judgement.remarks

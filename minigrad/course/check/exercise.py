@@ -122,12 +122,15 @@ class Exercise:
         ids: frozenset[str] | None = getattr(self.spec, "REMARKS", None)
         return ids
 
-    def hinted(self, found: Finding) -> Finding:
+    def hinted(self, found: Finding, *, usual: bool = False) -> Finding:
         """A finding with the hint that this exercise has for it, if it has one.
 
-        Of two tensors, ``{this}`` in it is the one that the finding is about.
+        A hint that the finding has already stays, unless it's the ``usual`` one, of a
+        message that many mistakes share. Of two tensors, ``{this}`` in a hint is the one
+        that the finding is about.
         """
-        hint = "" if found.hint else self.mistake_hints.get(found.id, "")
+        kept = found.hint and not usual
+        hint = "" if kept else self.mistake_hints.get(found.id, "")
         if "{" in hint:
             this = (*found.arguments, *self.arguments)[0]
             others = [name for name in self.arguments if name != this]
