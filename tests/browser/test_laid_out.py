@@ -63,7 +63,7 @@ FAULTS = """
 SETTLED = """
 () => {
   const { player } = document.getElementById("player");
-  return (player.players || [player]).every(({ graph }) => {
+  return (player.sides || [player]).every(({ graph }) => {
     const { clientWidth, clientHeight } = graph.body;
     return !graph.svg || (clientWidth === graph.width && clientHeight === graph.height);
   });
