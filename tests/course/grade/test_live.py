@@ -71,9 +71,9 @@ def test_toys_get_what_the_check_says(
 @pytest.mark.parametrize(
     ("exercise", "name", "points"),
     [
-        ("12.2", "by_a_list_of_dtypes", 3),
+        ("12.2", "in_a_dictionary", 3),
         ("12.2", "outside", 0),
-        ("12.3", "deletes_itself", 4),
+        ("12.3", "folder_of_its_own", 4),
         ("12.3", "without_finally", 0),
         ("12.5", "with_an_attribute", 5),
         ("12.5", "random_state_not_restored", 0),
