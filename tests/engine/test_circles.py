@@ -22,7 +22,7 @@ LATE = {
     "course": 5,  # what only an author or a doctor needs
     "nn": 1,  # hooks of modules
     "tracing": 2,  # what is asked of a recording afterwards
-    "views": 4,  # magics
+    "views": 5,  # magics
 }
 """How many names a package imports inside functions, so that importing is quick."""
 

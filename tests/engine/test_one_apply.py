@@ -16,7 +16,7 @@ from minigrad.engine.core.tensor import Tensor
 from minigrad.ops import OPS, Op
 from tests.ops import laws
 
-OF_A_CALL = {"ctx_created", "forward_returned", "edges_wired"}
+OF_A_CALL = {"leaf_created", "ctx_created", "forward_returned", "edges_wired"}
 """What only an observer of built-in operations is told, who turns the fast path off."""
 
 ROWS = list(laws.rows(False))

@@ -19,6 +19,7 @@ READERS = {
         "run_task",
     },
     "engine/builtin.py": {"create_builtin_ctx"},
+    "engine/creation.py": {"leaf"},
     "engine/core/ctx.py": {
         "BackwardCFunction._run_backward",
         "BackwardCFunction._take_what_was_saved",
