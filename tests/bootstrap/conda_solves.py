@@ -11,9 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import rattler
 import yaml
-from rattler.exceptions import GatewayError, SolverError
 
 ROOT = Path(__file__).resolve().parents[2]
 SYSTEMS = "linux-64", "osx-64", "osx-arm64", "win-64"
@@ -22,6 +20,8 @@ PYTHONS = "3.11", "3.12", "3.13", "3.14"
 
 def requirements() -> tuple[list[str], list[Any]]:
     """The channels and packages. Raises: rattler's error."""
+    import rattler
+
     told = yaml.safe_load((ROOT / "environment.yml").read_text("utf8"))
     channels = [name for name in told["channels"] if name != "nodefaults"]
     packages = [each for each in told["dependencies"] if isinstance(each, str)]
@@ -30,6 +30,9 @@ def requirements() -> tuple[list[str], list[Any]]:
 
 async def main(*other_channels: str) -> int:
     """Print a line for each system and Python; the number of those without solution."""
+    import rattler
+    from rattler.exceptions import GatewayError, SolverError
+
     channels, specs = requirements()
     channels = [*other_channels] or channels
     print(f"{len(specs)} requirements, read strictly")
@@ -57,12 +60,11 @@ async def main(*other_channels: str) -> int:
             except SolverError as error:
                 unsolved += 1
                 said = f"no solution: {error}"
+            except GatewayError as error:
+                raise SystemExit(f"a channel can't be reached: {error}") from None
             print(f"{system} Python {python}: {said}", flush=True)
     return unsolved
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(asyncio.run(main()))
-    except GatewayError as error:
-        sys.exit(f"a channel can't be reached: {error}")
+    sys.exit(asyncio.run(main()))
