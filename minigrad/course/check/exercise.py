@@ -126,8 +126,8 @@ class Exercise:
         """A finding with the hint that this exercise has for it, if it has one.
 
         A hint that the finding has already stays, unless it's the ``usual`` one, of a
-        message that many mistakes share. Of two tensors, ``{this}`` in a hint is the one
-        that the finding is about.
+        message that many mistakes share. Of two tensors, ``{this}`` in a hint is the
+        one that the finding is about.
         """
         kept = found.hint and not usual
         hint = "" if kept else self.mistake_hints.get(found.id, "")
