@@ -13,7 +13,7 @@ import importlib, os, pkgutil, signal, socket, sys
 
 sys.modules |= dict.fromkeys(["fcntl", "grp", "pwd", "resource", "termios", "tty"])
 lacks = {
-    os: ["fork", "getuid", "geteuid", "killpg", "setsid", "sysconf", "mkfifo",
+    os: ["fork", "getuid", "geteuid", "killpg", "setsid", "mkfifo",
          "sched_getaffinity", "register_at_fork", "getloadavg"],
     signal: ["SIGALRM", "SIGKILL", "SIGHUP", "setitimer", "alarm"],
     socket: ["AF_UNIX"],
