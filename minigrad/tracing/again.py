@@ -297,7 +297,6 @@ def run_with(trace: Trace, edit: Edit, when: int | tuple[str, int], new: Trace) 
     changed = replace(program, edits=edits, proof=None)
     editor = run_again(new, changed)
     until = editor.made.get(id(edit), 0)
-    now = in_order(new, [editor.order.get(id(event), 0) for event in timely(new)])
     numbers = [editor.order.get(id(event), 0) for event in timely(new)]
     now = in_order(new, [number * (number <= until) for number in numbers])
     for place in range(until):
