@@ -216,7 +216,11 @@ def test_saved_value_attribute_and_gradient_are_typed_over(
 
 @pytest.mark.parametrize(
     ("typed", "says"),
-    [("five", "'five' can't be read"), ("[1, 2]", "has shape [], and the new one")],
+    [
+        ("five", "'five' can't be read"),
+        ("[1, 2]", "has shape [], and the new one"),
+        ("3.00", "That's its value already"),
+    ],
 )
 def test_what_cannot_be_is_said_beside_the_line(
     notebook: Notebook, typed: str, says: str

@@ -36,7 +36,10 @@ export class Edits {
     this.form = element("form");
     this.form.onsubmit = (event) => {
       event.preventDefault();
-      this.set(this.what, this.input.value, null);
+      const typed = this.input.value;
+      const same = typed === this.text || Number(typed || NaN) === Number(this.text);
+      if (same) this.say(message("edit.same"));
+      else this.set(this.what, typed, null);
     };
     this.note = element("p", "note");
     this.note.setAttribute("role", "alert");
@@ -159,6 +162,7 @@ export class Edits {
   /** @param {string} name @param {Described} described */
   fillForm(name, { text, number, step }) {
     const label = element("label", "", name);
+    this.text = text;
     this.input = element("input");
     Object.assign(this.input, { type: "text", value: text, spellcheck: false, autocomplete: "off" });
     label.append(this.input);
@@ -202,6 +206,7 @@ export class Edits {
       if (!answer || number < this.shown) return;
       if (gesture !== null && gesture === this.gesture) this.runs.pop();
       this.gesture = gesture;
+      if (what === this.what) this.text = text;
       this.runs.push({ edits: next, ...answer });
       this.say("");
       this.show();
@@ -230,7 +235,7 @@ export class Edits {
     if (this.form.hidden || document.activeElement?.closest(".edits form")) return;
     const { what } = this;
     this.describe(what, this.player.position).then((described) => {
-      if (described?.text && what === this.what) this.input.value = described.text;
+      if (described?.text && what === this.what) this.input.value = this.text = described.text;
     });
   }
 
