@@ -446,19 +446,27 @@ def test_program_comes_in_a_link_and_goes_in_one(page: Page, website: Path) -> N
 FOLDER = os.environ.get(site.FOLDER)
 
 
-@pytest.mark.skipif(not FOLDER, reason=f"{site.FOLDER} names no folder")
+@pytest.fixture(scope="module")
+def with_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A website without lessons, with the Python of its playground."""
+    if FOLDER is None:
+        pytest.skip(f"{site.FOLDER} names no folder with Pyodide's wheels")
+    out = tmp_path_factory.mktemp("playground") / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pages, "lesson_files", lambda only: [])
+        pages.write_pages(out, "edition", ["00"])
+    edition = out / "edition/static/pyodide"
+    pyodide.write_pyodide(edition, Path(FOLDER))
+    pages.write_python(out, edition)
+    return out
+
+
 @pytest.mark.parametrize("scheme", ["http", "file"])
 def test_playground_steps_stops_and_says_what_went_wrong(
-    scheme: str, page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    scheme: str, page: Page, with_python: Path
 ) -> None:
-    assert FOLDER is not None
-    monkeypatch.setattr(pages, "lesson_files", lambda only: [])
-    pages.write_pages(tmp_path / "out", "edition", ["00"])
-    edition = tmp_path / "out/edition/static/pyodide"
-    pyodide.write_pyodide(edition, Path(FOLDER))
-    pages.write_python(tmp_path / "out", edition)
-    file = contextlib.nullcontext((tmp_path / "out").as_uri())
-    with file if scheme == "file" else served(tmp_path / "out") as address:
+    file = contextlib.nullcontext(with_python.as_uri())
+    with file if scheme == "file" else served(with_python) as address:
         asked = refuse_others(page, address)
         loaded: list[str] = []
         page.on("request", lambda request: loaded.append(request.url))
