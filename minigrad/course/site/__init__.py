@@ -111,6 +111,7 @@ def write_website(out: Path, wheels: Path | None, edition: str | None) -> None:
     pages.write_pages(out, edition or "edition")
     if edition is None:
         write_site(out / "edition", wheels)
+        pages.write_python(out, out / "edition" / "static" / "pyodide")
 
 
 def write_site(out: Path, wheels: Path | None = None) -> None:

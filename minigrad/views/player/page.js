@@ -156,20 +156,22 @@ export function keeper(key) {
   };
 }
 
-// Dark or light: as the notebook around says, else as the system prefers.
+// Dark or light: as the page around says (JupyterLab in its own words, Furo and marimo by
+// data-theme), else as the system prefers.
 export function followTheme() {
   const system = matchMedia("(prefers-color-scheme: dark)");
   const outer = outerBody();
   const apply = () => {
-    const light = outer?.dataset.jpThemeLight;
-    const dark = light === undefined ? system.matches : light === "false";
-    document.documentElement.classList.toggle("dark", dark);
+    const { jpThemeLight, theme } = outer?.dataset ?? {};
+    const light = jpThemeLight === "true" || theme === "light";
+    const dark = jpThemeLight === "false" || theme === "dark";
+    document.documentElement.classList.toggle("dark", dark || (!light && system.matches));
   };
   apply();
   system.addEventListener("change", apply);
   if (outer) {
-    const options = { attributes: true, attributeFilter: ["data-jp-theme-light"] };
-    new MutationObserver(apply).observe(outer, options);
+    const attributeFilter = ["data-jp-theme-light", "data-theme"];
+    new MutationObserver(apply).observe(outer, { attributeFilter });
   }
 }
 

@@ -6,6 +6,7 @@ It's built once, with one lesson and without the API. The browser edition is els
 from __future__ import annotations
 
 import base64
+import contextlib
 import gzip
 import json
 import os
@@ -60,16 +61,19 @@ def test_pages_come_with_the_edition_or_lead_to_one_that_is_elsewhere(
     written: list[Any] = []
     monkeypatch.setattr(pages, "write_pages", lambda *named: written.append(named))
     monkeypatch.setattr(site, "write_site", lambda *named: written.append(named))
+    monkeypatch.setattr(pages, "write_python", lambda *named: written.append(named))
     out = tmp_path / "out"
     assert site.main([str(out), "--pages", "--edition", EDITION]) == 0
     assert written == [(out, EDITION)]
     wheels = ["--pyodide", str(tmp_path)]
     assert site.main([str(out), "--pages", *wheels]) == 0
-    assert written[1:] == [(out, "edition"), (out / "edition", tmp_path)]
+    edition = out / "edition"
+    brought = out, edition / "static" / "pyodide"
+    assert written[1:] == [(out, "edition"), (edition, tmp_path), brought]
     (tmp_path / "mine.txt").write_text("mine")
     assert site.main([str(tmp_path), "--pages"]) == 2
     assert "isn't empty" in capsys.readouterr().err
-    assert len(written) == 3
+    assert len(written) == 4
 
 
 def test_missing_sphinx_is_said_and_its_own_words_are(
@@ -436,21 +440,33 @@ def test_program_comes_in_a_link_and_goes_in_one(page: Page, website: Path) -> N
         page.get_by_text("There's no program in this link").wait_for()
     page.goto(f"{website.as_uri()}/playground.html")
     page.get_by_role("button", name="Run").click()
-    page.get_by_text("Python can't start from a file").wait_for()
+    page.get_by_text("Python isn't beside this file").wait_for()
 
 
 FOLDER = os.environ.get(site.FOLDER)
 
 
-@pytest.mark.skipif(not FOLDER, reason=f"{site.FOLDER} names no folder")
+@pytest.fixture(scope="module")
+def with_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A website without lessons, with the Python of its playground."""
+    if FOLDER is None:
+        pytest.skip(f"{site.FOLDER} names no folder with Pyodide's wheels")
+    out = tmp_path_factory.mktemp("playground") / "out"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pages, "lesson_files", lambda only: [])
+        pages.write_pages(out, "edition", ["00"])
+    edition = out / "edition/static/pyodide"
+    pyodide.write_pyodide(edition, Path(FOLDER))
+    pages.write_python(out, edition)
+    return out
+
+
+@pytest.mark.parametrize("scheme", ["http", "file"])
 def test_playground_steps_stops_and_says_what_went_wrong(
-    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    scheme: str, page: Page, with_python: Path
 ) -> None:
-    assert FOLDER is not None
-    monkeypatch.setattr(pages, "lesson_files", lambda only: [])
-    pages.write_pages(tmp_path / "out", "edition", ["00"])
-    pyodide.write_pyodide(tmp_path / "out/edition/static/pyodide", Path(FOLDER))
-    with served(tmp_path / "out") as address:
+    file = contextlib.nullcontext(with_python.as_uri())
+    with file if scheme == "file" else served(with_python) as address:
         asked = refuse_others(page, address)
         loaded: list[str] = []
         page.on("request", lambda request: loaded.append(request.url))

@@ -7,8 +7,10 @@ Relative addresses and plain scripts alone: it works from a file, and below any 
 
 from __future__ import annotations
 
+import base64
 import importlib.util
 import json
+import mimetypes
 import shutil
 import subprocess
 import sys
@@ -19,10 +21,11 @@ from pathlib import Path
 
 from minigrad import _workspace
 from minigrad.course.author import slides
+from minigrad.course.site import wheels
 from minigrad.course.site.pages import lessons, reference
 from minigrad.course.site.pages.addresses import Addresses
 from minigrad.course.site.pages.shared import Shared
-from minigrad.course.site.pyodide import SiteError
+from minigrad.course.site.pyodide import CORE, SiteError
 from minigrad.views import forms
 
 HERE = Path(__file__).parent
@@ -111,6 +114,25 @@ def front_page(paths: Sequence[Path], shared: Shared, whole: bool) -> str:
     player, _ = reference.player_of("save_for_backward", shared, up="")
     text = text.replace("PLAYER", player)
     return text.replace("LESSONS", names).replace("MODULES", api.replace(".md", ""))
+
+
+def write_python(out: Path, pyodide: Path) -> None:
+    """What the playground loads, as a script, for a page that's opened from a file.
+
+    ``pyodide`` is the folder of the browser edition that the pages lead to.
+    """
+    names = [*CORE, wheels.name_of(wheels.COURSE)]
+    files = [pyodide / name for name in names] + list(pyodide.glob("numpy-*.whl"))
+    files.append(STATIC / "playground_worker.js")
+    brought = {
+        path.name: (
+            mimetypes.guess_type(path)[0] or "application/octet-stream",
+            base64.b64encode(path.read_bytes()).decode(),
+        )
+        for path in files
+    }
+    text = f"(window.minigrad ??= {{}}).python = {json.dumps(brought)};\n"
+    (out / "_static" / "shared" / "python.js").write_text(text, "utf8")
 
 
 def script() -> str:

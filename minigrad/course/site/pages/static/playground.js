@@ -20,6 +20,16 @@ async function textAt(address) {
   return new Response(stream.pipeThrough(new DecompressionStream("deflate-raw"))).text();
 }
 
+// What Python loads, from a script: a page from a file may load nothing else.
+async function filesBeside() {
+  const files = new Map();
+  for (const [name, [type, digits]] of Object.entries(await shared("python"))) {
+    const answer = await fetch(`data:${type};base64,${digits}`);
+    files.set(name, await answer.blob());
+  }
+  return files;
+}
+
 class Playground {
   constructor(box) {
     this.box = box;
@@ -60,22 +70,30 @@ class Playground {
 
   say(text) { this.said.textContent = text; }
 
-  start() {
+  async start() {
     if (!this.stop.hidden) return;
-    if (location.protocol === "file:") {
-      this.say("Python can't start from a file. Open this page from a web server, such as: "
-        + "python -m http.server");
-      return;
-    }
-    const { pyodide, wheel } = this.box.dataset;
-    if (!this.worker) {
-      this.say("Loading Python …");
-      this.worker = new Worker(`${ROOT}_static/playground_worker.js`);
-      this.worker.onmessage = ({ data }) => this.heard(data);
-    }
     this.stop.hidden = false;
     this.run.disabled = true;
+    const { pyodide, wheel } = this.box.dataset;
+    let files;
+    if (!this.worker) {
+      this.say("Loading Python …");
+      let code = `${ROOT}_static/playground_worker.js`;
+      if (location.protocol === "file:") {
+        try {
+          files = await filesBeside();
+        } catch {
+          this.rest("Python isn't beside this file. Open the page from a web server, such "
+            + "as: python -m http.server");
+          return;
+        }
+        code = URL.createObjectURL(files.get("playground_worker.js"));
+      }
+      this.worker = new Worker(code);
+      this.worker.onmessage = ({ data }) => this.heard(data);
+    }
     this.worker.postMessage({
+      files,
       base: new URL(pyodide, location).href,
       wheel,
       source: this.box.querySelector("#python").content.textContent,

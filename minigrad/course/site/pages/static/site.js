@@ -131,17 +131,6 @@ for (const box of document.querySelectorAll(".minigrad-prediction")) {
 }
 awaken(document);
 
-// Players follow the theme of a notebook: say what the theme of this page is.
-const system = matchMedia("(prefers-color-scheme: dark)");
-function tellTheme() {
-  const { theme, jpThemeLight } = document.body.dataset;
-  const light = String(theme === "light" || (theme !== "dark" && !system.matches));
-  if (jpThemeLight !== light) document.body.dataset.jpThemeLight = light;
-}
-tellTheme();
-system.addEventListener("change", tellTheme);
-new MutationObserver(tellTheme).observe(document.body, { attributeFilter: ["data-theme"] });
-
 document.querySelector(".sidebar-drawer").setAttribute("aria-label", "Pages");
 
 // A search shows its results from a file, too, but cannot read what's around them.
