@@ -26,9 +26,6 @@ exercise("04.1")
 # %% tags=["solution"]
 check("04.1", ["(True, False)", "(True, False)", "(True, False)", "(True, True)"])
 
-# %% tags=["check"]
-check("04.1")
-
 # %% [markdown]
 # ## 04.2 Linear, without needless work
 #
@@ -60,12 +57,6 @@ class Linear(mg.autograd.Function):
         return for_x, for_W, for_b
         # endregion
 
-
-# %% tags=["check"]
-check("04.2", Linear)
-
-# %%
-hint("04.2")
 
 # %% [markdown]
 # ## 04.3 The engine complains
@@ -175,12 +166,6 @@ Mix.apply(x, 0.25, y).sum().backward()
 # %% [markdown]
 # Once all three run, check them together. The check looks at the numbers, too.
 
-# %% tags=["check"]
-check("04.3", [Scale, Shift, Mix])
-
-# %%
-hint("04.3")
-
 # %% [markdown]
 # ## 04.4 Scale by a number
 #
@@ -203,12 +188,6 @@ class Scale(mg.autograd.Function):
         return grad_output * ctx.k, None
         # endregion
 
-
-# %% tags=["check"]
-check("04.4", Scale)
-
-# %%
-hint("04.4")
 
 # %% [markdown]
 # ## 04.5 Frozen layer
