@@ -16,12 +16,13 @@ CLASS = """\
 class Given(minigrad.autograd.Function):
     @staticmethod
     def forward(ctx, {of}):
-        ctx.save_for_backward({of})
-        return {forward}
+        y = {forward}
+        ctx.save_for_backward({saves})
+        return y
 
     @staticmethod
     def backward(ctx, g):
-        ({of},) = ctx.saved_tensors
+        ({saved},) = ctx.saved_tensors
         return {backward}
 """
 
@@ -47,9 +48,12 @@ def rules_of(module: str) -> list[Rule]:
 def function_of(row: dict[str, Any]) -> Any:
     """The Function, and its source: it may be wanted where this file is not.
 
-    It saves what it is a Function ``of``: x, if the row says nothing.
+    It is a Function ``of`` x, if the row says nothing. What it ``saves`` is that, or
+    more, such as its result y; in backward that is ``saved``.
     """
-    source = CLASS.format_map({"of": "x", **row})
+    of = row.get("of", "x")
+    saves = row.get("saves", of)
+    source = CLASS.format_map({"of": of, "saves": saves, "saved": saves, **row})
     names: dict[str, Any] = {"minigrad": minigrad}
     exec(source, names)
     names["Given"].source = source
