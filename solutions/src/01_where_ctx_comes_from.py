@@ -47,17 +47,11 @@ check("01.2", ["f", "m", "b", "k", "c", "h", "a", "j", "l"])
 
 
 # %% tags=["exercise"]
-class Scaled(mg.autograd.Function):
-    def forward(self, x, factor):
-        Scaled.factor = factor
-        return x * factor
-
-    def backward(self, grad_output):
-        return grad_output * Scaled.factor, None
+# shipped Scaled
 
 
 # %% tags=["solution"]
-class Scaled(mg.autograd.Function):  # noqa: F811  the repaired class
+class Scaled(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x, factor):
         ctx.factor = factor

@@ -93,19 +93,11 @@ check(
 
 
 # %% tags=["exercise"]
-class Exp(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.result = x.exp()
-        return ctx.result
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        return grad_output * ctx.result
+# shipped Exp
 
 
 # %% tags=["solution"]
-class Exp(mg.autograd.Function):  # noqa: F811  the repaired class
+class Exp(mg.autograd.Function):
     @staticmethod
     def forward(ctx, x):
         result = x.exp()

@@ -105,18 +105,11 @@ toposort("y", lambda node: [receiver for receiver, _ in edges[node]])
 
 
 # %% tags=["exercise"]
-def gradients(order, edges):
-    """What arrives at each node; order has the users first."""
-    waiting = dict.fromkeys(order, 0.0)
-    waiting[order[0]] = 1.0
-    for node in order:
-        for receiver, slope in edges[node]:
-            waiting[receiver] = waiting[node] * slope
-    return waiting
+# shipped gradients
 
 
 # %% tags=["solution"]
-def gradients(order, edges):  # noqa: F811  the repaired function
+def gradients(order, edges):
     """What arrives at each node; order has the users first."""
     waiting = dict.fromkeys(order, 0.0)
     waiting[order[0]] = 1.0

@@ -123,11 +123,7 @@ class Gap(mg.autograd.Function):
 
 
 # %%
-def passes(function, first_shape, second_shape):
-    first = mg.randn(first_shape, dtype=mg.float64, requires_grad=True)
-    second = mg.randn(second_shape, dtype=mg.float64, requires_grad=True)
-    return mg.autograd.gradcheck(function.apply, (first, second))
-
+# shipped passes
 
 # %% tags=["raises-exception"]
 passes(Linear, (4, 3), (2, 3))

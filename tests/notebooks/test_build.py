@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 
@@ -243,6 +244,13 @@ def test_statement_and_what_is_shipped_come_from_the_text_of_the_exercise() -> N
     assert build.code(shipped, solved=False) in exercise.spec.SHIPPED
     with pytest.raises(build.SourceError, match=r"2, line 5: ex13_4.toml ships no Gop"):
         build.read_cells(SPOKEN.format(name="Gop"), "a.py")
+
+
+def test_what_is_shipped_may_stand_among_other_lines() -> None:
+    text = SPOKEN.format(name="passes") + "\n\n# shipped Gap\n\nx = 1\n"
+    cell = build.read_cells(text, "a.py")[1]
+    defined = ast.parse(build.code(cell, solved=False)).body
+    assert [getattr(n, "name", "") for n in defined] == ["passes", "Gap", ""]
 
 
 @pytest.mark.parametrize(

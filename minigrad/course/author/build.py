@@ -175,14 +175,22 @@ def filled(cell: Cell, stem: str) -> Cell:
             wrapped = textwrap.wrap(paragraph, 86, break_on_hyphens=False)
             lines += ["#", *[f"# {line}" for line in wrapped]]
         return replace(cell, lines=tuple(lines))
-    if shipped := not cell.markdown and _SHIPPED.fullmatch(first):
-        source = exercise_text(stem).get("shipped", "")
-        for node in ast.parse(source).body:
-            if getattr(node, "name", "") == shipped[1]:
-                found = str(ast.get_source_segment(source, node))
-                return replace(cell, lines=tuple(found.splitlines()))
-        raise cell.error(0, f"{stem}.toml ships no {shipped[1]}")
-    return cell
+    if cell.markdown:
+        return cell
+    lines = []
+    for offset, line in enumerate(cell.lines):
+        shipped = _SHIPPED.fullmatch(line)
+        lines += shipped_lines(cell, offset, stem, shipped[1]) if shipped else [line]
+    return replace(cell, lines=tuple(lines))
+
+
+def shipped_lines(cell: Cell, offset: int, stem: str, name: str) -> list[str]:
+    """The class or function with this name in the text of an exercise."""
+    source = exercise_text(stem).get("shipped", "")
+    for node in ast.parse(source).body:
+        if getattr(node, "name", "") == name:
+            return str(ast.get_source_segment(source, node)).splitlines()
+    raise cell.error(offset, f"{stem}.toml ships no {name}")
 
 
 def exercise_text(stem: str) -> dict[str, Any]:
