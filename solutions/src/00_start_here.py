@@ -1,5 +1,3 @@
-# ruff: noqa: F401  (reset is there to be used by hand)
-
 # %% [markdown]
 # # Exercises: Start here
 #
@@ -30,9 +28,6 @@ check("00.1", {"a": "b", "b": "b", "c": "b"})
 # %% [markdown]
 # What you committed is kept. The next cell looks it up. (A check that finds nothing, or
 # something wrong, ends in a red line. Only the words above that line matter.)
-
-# %% tags=["check"]
-check("00.1")
 
 # %% [markdown]
 # ## 00.2 Fix one line

@@ -21,17 +21,9 @@ mg.teaching()
 
 # %% [markdown]
 # ## 12.1 What do hooks see?
-#
-# Answer from memory, without running anything, then press *Commit*. (About 4 minutes.)
-
-# %% tags=["exercise"]
-exercise("12.1")
 
 # %% tags=["solution"]
 check("12.1", ["yes", "no", "no", "yes", "yes", "no"])
-
-# %% tags=["check"]
-check("12.1")
 
 # %% [markdown]
 # ## 12.2 Half the bytes
@@ -63,12 +55,6 @@ with mg.autograd.graph.saved_tensors_hooks(pack, unpack):
     y = x.sin().sum()
 y.backward()
 x.grad.tolist()
-
-# %% tags=["check"]
-check("12.2", [pack, unpack])
-
-# %%
-hint("12.2")
 
 # %% [markdown]
 # ## 12.3 To disk
@@ -102,29 +88,11 @@ def on_disk(folder):
     # endregion
 
 
-# %% tags=["check"]
-check("12.3", on_disk)
-
-# %%
-hint("12.3")
-
 # %% [markdown]
 # ## 12.4 A checkpoint, in order
-#
-# Drag the lines into your program. Without a mouse, use *Add*, *Remove* (or Enter for
-# both), *Earlier* and *Later* (or Alt+↑ and Alt+↓). (About 7 minutes.)
-
-# %% tags=["exercise"]
-exercise("12.4")
 
 # %% tags=["solution"]
 check("12.4", ["h", "c", "a", "e", "j", "b", "l", "f", "k", "g", "m"])
-
-# %% tags=["check"]
-check("12.4")
-
-# %%
-hint("12.4")
 
 # %% [markdown]
 # ## 12.5 checkpoint(function, x)
@@ -169,12 +137,6 @@ y = checkpoint(lambda x: x.exp() * (mg.rand(6) < 0.5), x)
 y.sum().backward()
 y.tolist(), x.grad.tolist()
 
-# %% tags=["check"]
-check("12.5", checkpoint)
-
-# %%
-hint("12.5")
-
 # %% [markdown]
 # ## 12.6 Where to cut
 
@@ -208,12 +170,6 @@ def best_cuts(sizes, k):
 # %% tags=["raises-exception"]
 cuts = best_cuts(FUNNEL, 3)
 cuts, peak(FUNNEL, cuts)
-
-# %% tags=["check"]
-check("12.6", best_cuts)
-
-# %%
-hint("12.6")
 
 # %% [markdown]
 # ## For the curious: in which order do hooks run?

@@ -44,7 +44,7 @@ WAYS = {"returns", "methods", "replace", "repair", "code", "answer", "instead"}
 MORE = {"of", "hands", "mistakes", "remarks", "says", "made", "name"}
 
 USES = {"05.5": "05.3", "06.3": "06.2", "16.3": "16.2", "16.4": "16.2"}
-"""The solution of which exercise the solution of another one needs."""
+"""Which exercise's solution that of another one needs; rows may use its answers."""
 
 HEAD = """\
 import math
@@ -112,8 +112,10 @@ class Answer:
     @property
     def source(self) -> str:
         """The program that makes it, as a learner would write it."""
-        beside = FOLDER / self.exercise / "answers.py"
-        own = HEAD + (beside.read_text("utf8") if beside.exists() else "")
+        names = USES.get(self.exercise, ""), self.exercise
+        beside = [FOLDER / name / "answers.py" for name in names if name]
+        known = [file.read_text("utf8") for file in beside if file.exists()]
+        own = HEAD + "\n\n".join(known)
         if {"code", "answer", "instead"} & self.row.keys():
             return own
         return f"{own}\n\n{self.edited(own)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 
@@ -235,7 +236,7 @@ SPOKEN = """\
 
 def test_statement_and_what_is_shipped_come_from_the_text_of_the_exercise() -> None:
     exercise = catalogue.load("13.4")
-    heading, shipped = build.read_cells(SPOKEN.format(name="Gap"), "a.py")
+    heading, shipped, *_ = build.read_cells(SPOKEN.format(name="Gap"), "a.py")
     asked = f"## {exercise.heading} {exercise.statement} (About 8 minutes.)"
     assert flat(build.prose(heading)) == flat(asked)
     assert max(map(len, heading.lines)) <= 88
@@ -243,3 +244,38 @@ def test_statement_and_what_is_shipped_come_from_the_text_of_the_exercise() -> N
     assert build.code(shipped, solved=False) in exercise.spec.SHIPPED
     with pytest.raises(build.SourceError, match=r"2, line 5: ex13_4.toml ships no Gop"):
         build.read_cells(SPOKEN.format(name="Gop"), "a.py")
+
+
+def test_what_is_shipped_may_stand_among_other_lines() -> None:
+    text = SPOKEN.format(name="passes") + "\n\n# shipped Gap\n\nx = 1\n"
+    cell = build.read_cells(text, "a.py")[1]
+    defined = ast.parse(build.code(cell, solved=False)).body
+    assert [getattr(n, "name", "") for n in defined] == ["passes", "Gap", ""]
+
+
+@pytest.mark.parametrize(
+    ("name", "calls"),
+    [
+        ("13.1", ['exercise("13.1")', "solved", 'check("13.1")']),
+        ("12.4", ['exercise("12.4")', "solved", 'check("12.4")', 'hint("12.4")']),
+        ("13.2", ["solved", 'check("13.2", gradcheck)', 'hint("13.2")']),
+        ("12.2", ["solved", 'check("12.2", [pack, unpack])', 'hint("12.2")']),
+    ],
+)
+def test_section_of_an_exercise_gets_the_cells_that_all_have(
+    name: str, calls: list[str]
+) -> None:
+    heading = f"# %% [markdown]\n# ## {catalogue.load(name).heading}\n"
+    after = "\n# %% [markdown]\n# ## Where next\n"
+    text = f'{heading}\n# %% tags=["solution"]\nsolved\n{after}'
+    head, *made, last = build.read_cells(text, "a.py")
+    assert [build.code(cell, solved=True) for cell in made] == calls
+    assert [cell.tags for cell in made if "check(" in cell.lines[0]] == [("check",)]
+    assert [cell.number for cell in (head, last)] == [1, len(calls) + 2]
+    assert ("*Commit*" in build.prose(head)) == (name == "13.1")
+    assert ("Drag the lines" in build.prose(head)) == (name == "12.4")
+
+
+def test_check_that_is_written_out_stays_the_only_one() -> None:
+    text = '# %% [markdown]\n# ## 13.1 A\n\n# %% tags=["check"]\nown\n'
+    assert len(build.read_cells(text, "a.py")) == 2

@@ -9,6 +9,7 @@ A cell tagged ``hide-input`` is collapsed: it holds a question and how it comes 
 Explanations after it are folded, up to the next Try, Predict, Because or heading. So
 nothing gives the answer away. An exercise's heading that's alone in its cell is
 followed by what its text asks, and ``# shipped NAME`` becomes what its text ships.
+A section without a check ends with the one that its text asks for, and with its hints.
 
 The result depends on the text of the source alone, byte for byte, and holds no outputs.
 Text that is generated elsewhere (the op table's type stub, the table of rules) is kept
@@ -29,9 +30,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from minigrad.course.exercises import catalogue
 from minigrad.course.notebook import concepts, faq, paths, table_file
 
 TAGS = frozenset(
@@ -110,11 +113,49 @@ def read_cells(text: str, file: str) -> list[Cell]:
         if heading := _HEADING.fullmatch(body[0]):
             stem = "ex{}_{}".format(*heading.groups())
         cells.append(filled(cell, stem))
-    return cells
+    starts = [n for n, cell in enumerate(cells) if is_heading(cell)]
+    sections = [cells[a:b] for a, b in pairwise([0, *starts, len(cells)])]
+    whole = [cell for section in sections for cell in completed(section)]
+    return [replace(cell, number=n) for n, cell in enumerate(whole, 1)]
+
+
+def is_heading(cell: Cell) -> bool:
+    """Whether a section begins here."""
+    return cell.markdown and cell.lines[0].startswith("# ## ")
+
+
+def completed(section: list[Cell]) -> list[Cell]:
+    """A section; that of an exercise with its form, its check and its hints.
+
+    A check that's written out already stays, and so does a form.
+    """
+    head = _HEADING.fullmatch(section[0].lines[0]) if section else None
+    if not head or [cell for cell in section if "check" in cell.tags]:
+        return section
+    exercise = catalogue.load("{}.{}".format(*head.groups()))
+    name = exercise.id
+    has_form = bool(exercise.questions or exercise.lines)
+
+    def made(text: str, *tags: str) -> Cell:
+        return replace(section[-1], markdown=False, tags=tags, lines=(text,))
+
+    if has_form and not [cell for cell in section if "exercise" in cell.tags]:
+        section = [section[0], made(f'exercise("{name}")', "exercise"), *section[1:]]
+    names = "" if has_form else exercise.answer
+    given = f", [{names}]" if "," in names else f", {names}" if names else ""
+    ending = [made(f'check("{name}"{given})', "check")]
+    if exercise.hints:
+        ending.append(made(f'hint("{name}")'))
+    return section + ending
 
 
 _HEADING = re.compile(r"# ## (\d\d)\.(\d+) .*")
 _SHIPPED = re.compile(r"# shipped (\w+)")
+
+BY_HEART = "Answer from memory, without running anything, then press *Commit*."
+BY_ORDER = """Drag the lines into your program. Without a mouse, use *Add*, *Remove* (or
+Enter for both), *Earlier* and *Later* (or Alt+↑ and Alt+↓)."""
+"""What is said above a form, which shows the statement itself."""
 
 
 def filled(cell: Cell, stem: str) -> Cell:
@@ -126,19 +167,30 @@ def filled(cell: Cell, stem: str) -> Cell:
     first, *rest = cell.lines
     if cell.markdown and _HEADING.fullmatch(first) and not rest:
         text, lines = exercise_text(stem), [first]
-        whole = f"{text['statement'].strip()} (About {text['minutes']} minutes.)"
+        said = text["statement"].strip()
+        if text["kind"] == "P" or "lines" in text:
+            said = BY_ORDER if "lines" in text else BY_HEART
+        whole = f"{said} (About {text['minutes']} minutes.)"
         for paragraph in whole.split("\n\n"):
             wrapped = textwrap.wrap(paragraph, 86, break_on_hyphens=False)
             lines += ["#", *[f"# {line}" for line in wrapped]]
         return replace(cell, lines=tuple(lines))
-    if shipped := not cell.markdown and _SHIPPED.fullmatch(first):
-        source = exercise_text(stem).get("shipped", "")
-        for node in ast.parse(source).body:
-            if getattr(node, "name", "") == shipped[1]:
-                found = str(ast.get_source_segment(source, node))
-                return replace(cell, lines=tuple(found.splitlines()))
-        raise cell.error(0, f"{stem}.toml ships no {shipped[1]}")
-    return cell
+    if cell.markdown:
+        return cell
+    lines = []
+    for offset, line in enumerate(cell.lines):
+        shipped = _SHIPPED.fullmatch(line)
+        lines += shipped_lines(cell, offset, stem, shipped[1]) if shipped else [line]
+    return replace(cell, lines=tuple(lines))
+
+
+def shipped_lines(cell: Cell, offset: int, stem: str, name: str) -> list[str]:
+    """The class or function with this name in the text of an exercise."""
+    source = exercise_text(stem).get("shipped", "")
+    for node in ast.parse(source).body:
+        if getattr(node, "name", "") == name:
+            return str(ast.get_source_segment(source, node)).splitlines()
+    raise cell.error(offset, f"{stem}.toml ships no {name}")
 
 
 def exercise_text(stem: str) -> dict[str, Any]:

@@ -25,15 +25,12 @@ STAGES = {
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """Two backwards inside the block; then an exception before the first."""
     x, w = random.uniform(1, 2, COUNT), random.uniform(3, 4, COUNT)
-    found = fault_in(seen(packing.stored, (answer,), x, w, False), x, w)
-    if found is None:
-        raised = seen(packing.stored, (answer,), x, w, True)
-        if raised.crash is not None:
-            text = raised.crash.text
-            found = say("crashed", stage="after an exception", text=text)
-        elif raised.left:
-            found = say("left.raised", left=raised.left)
-    yield found
+    yield fault_in(seen(packing.stored, (answer,), x, w, False), x, w)
+    raised = seen(packing.stored, (answer,), x, w, True)
+    if raised.crash is not None:
+        yield say("crashed", stage="after an exception", text=raised.crash.text)
+    if raised.left:
+        yield say("left.raised", left=raised.left)
 
 
 def fault_in(run: Stored, x: Array, w: Array) -> Finding | None:

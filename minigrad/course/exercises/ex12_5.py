@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+import minigrad
 from minigrad.course.check import Array, Crash, Faults, Finding
 from minigrad.course.check.probes import checkpoints, tried
 from minigrad.course.check.probes.checkpoints import LAYERS, Checkpointed
@@ -18,19 +20,29 @@ COUNT = 12
 
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """Checkpoint some layers with dropout, on a product and on a leaf."""
+    for run, *given in runs(answer, random):
+        if isinstance(run, Crash):
+            yield say.of_crash("crashed", run)
+        else:
+            yield fault_in(run, *given)
+
+
+def runs(
+    answer: Any, random: np.random.Generator, drops: bool = True
+) -> Iterator[tuple[Any, Array, Array, Array]]:
+    """What the answer did with the layers, and x, the weight and the gradient sent."""
     for leaf in (False, True):
         x, w, g = (random.uniform(0.5, 1.5, COUNT) for _ in range(3))
-        run = tried(checkpoints.checkpointed, (answer,), x, w, g, leaf)
-        yield fault_in(run, x, w, g)
+        given = x, w, g, leaf, drops
+        yield tried(checkpoints.checkpointed, (answer,), *given), x, w, g
 
 
-def fault_in(run: Checkpointed | Crash, x: Array, w: Array, g: Array) -> Finding | None:
+def fault_in(run: Checkpointed, x: Array, w: Array, g: Array) -> Finding | None:
     """What is wrong with one run; None if nothing is."""
-    if isinstance(run, Crash):
-        return say.of_crash("crashed", run)
     if run.masks is None or run.forward != 1:
         return say("forward", calls=run.forward)
-    if run.result is None or not np.allclose(run.result, result(x, w, run.masks[0])):
+    result, *wanted = without_checkpoint(x, w, g, run.masks[0])
+    if run.result is None or not np.allclose(run.result, result):
         return say("result")
     if run.calls != 2:
         name = "calls.kept" if run.calls == 1 else "calls"
@@ -40,11 +52,10 @@ def fault_in(run: Checkpointed | Crash, x: Array, w: Array, g: Array) -> Finding
     if not np.array_equal(run.masks[0], run.masks[1]):
         masks = [mask[:6].astype(int) for mask in run.masks]
         return say("masks", first=masks[0], second=masks[1])
-    wanted = gradients(x, w, g, run.masks[0])
     return wrong_gradient(run, wanted) or (None if run.goes_on else say("goes_on"))
 
 
-def wrong_gradient(run: Checkpointed, wanted: tuple[Array, Array]) -> Finding | None:
+def wrong_gradient(run: Checkpointed, wanted: list[Array]) -> Finding | None:
     """The first gradient that isn't right."""
     for name, got, right in (
         ("x", run.grad_x, wanted[0]),
@@ -62,21 +73,15 @@ def wrong_gradient(run: Checkpointed, wanted: tuple[Array, Array]) -> Finding | 
     return say("above", above=run.above) if run.above > 1 else None
 
 
-def result(x: Array, w: Array, mask: Array) -> Array:
-    """What the function returns."""
+def without_checkpoint(
+    x: Array, w: Array, g: Array, mask: Array
+) -> tuple[Array, Array, Array]:
+    """What the layers return, and the gradients for x and for the weight."""
+    start, weight = [minigrad.tensor(each, requires_grad=True) for each in (x, w)]
+    y = start
     for _ in range(LAYERS):
-        x = np.tanh(x * w)
-    return x * mask
-
-
-def gradients(x: Array, w: Array, g: Array, mask: Array) -> tuple[Array, Array]:
-    """The gradients for x and for the weight."""
-    inputs = [x]
-    for _ in range(LAYERS):
-        inputs.append(np.tanh(inputs[-1] * w))
-    gradient, of_w = g * mask, np.zeros_like(w)
-    for before, after in zip(inputs[-2::-1], inputs[:0:-1], strict=True):
-        slope = gradient * (1 - after**2)
-        of_w += slope * before
-        gradient = slope * w
-    return gradient, of_w
+        y = (y * weight).tanh()
+    y = y * minigrad.tensor(mask)
+    slopes = minigrad.autograd.grad(y, (start, weight), minigrad.tensor(g))
+    result, of_x, of_w = [each.detach().numpy() for each in (y, *slopes)]
+    return result, of_x, of_w

@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 
 from minigrad.course.check import Array, Faults
-from minigrad.course.check.probes import seen
-from minigrad.course.check.probes.checkers import Judged, judged
+from minigrad.course.check.probes.checkers import Judged
 from minigrad.course.exercises.messages import Messages
-from minigrad.course.exercises.rules import Rule, rules_of
+from minigrad.course.exercises.rules import Rule, asked, rules_of
 
 say = Messages(__name__)
 
 MOVED = 1e-10
 """How far an element is from where it was if it was moved at all."""
 
+TIMES = 2
+"""A wrong rule is asked about so often; the text has another number of some."""
 
 RULES = rules_of(__name__)
 
@@ -25,7 +26,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """A right rule that is refused, or a wrong one that is accepted."""
     for rule in RULES:
         x = np.zeros(3) if "at_zero" in rule.row else drawn(random, rule)
-        found = asked(answer, rule, x)
+        times = 1 if rule.right else rule.row.get("times", TIMES)
+        found = asked(answer, rule, [x] * times, luck=1)
         said = {"rule": rule.does, "x": x}
         if found.said is None:
             yield say("nothing", **said)
@@ -36,20 +38,6 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
         elif found.said is not rule.right:
             name = "refuses" if rule.right else "accepts"
             yield say(f"{name}{why(found, x, rule.right)}", **said)
-
-
-def asked(answer: Any, rule: Rule, x: Array) -> Judged:
-    """What it said of a rule; wrong ones have to be accepted twice.
-
-    Once may be bad luck. A comparison that forgets the sign of a difference takes one
-    number's wrong gradient for right at every second g: the row has how many ``times``.
-    """
-    tries = [seen(judged, (answer,), rule.function, x)]
-    times = 1 if rule.right else rule.row.get("times", 2 if tries[0].said else 1)
-    tries += [seen(judged, (answer,), rule.function, x) for _ in range(times - 1)]
-    accepted = [found for found in tries if found.said]
-    others = [found for found in tries if not found.said]
-    return (accepted if len(accepted) > 1 or not others else others)[0]
 
 
 def why(found: Judged, x: Array, is_right: bool) -> str:

@@ -7,33 +7,23 @@ from typing import Any
 
 import numpy as np
 
-import minigrad
-from minigrad.course.check import Array, Faults, Finding, crash_of, thrown
-from minigrad.course.check.probes import opinions, seen
+from minigrad.course.check import Crash, Faults, Finding, thrown
+from minigrad.course.check.probes import checkers, opinions, seen, tried
 from minigrad.course.exercises.gym.random_inputs import numbers
 from minigrad.course.exercises.messages import Messages, named
+from minigrad.course.exercises.rules import function_of
 
 say = Messages(__name__)
 
-
-class Doubled(minigrad.autograd.Function):
-    """A product whose rule is wrong for its first factor."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any, w: Any) -> Any:
-        ctx.save_for_backward(x, w)
-        return (x * w).sum()
-
-    @staticmethod
-    def backward(ctx: Any, grad_output: Any) -> Any:
-        x, w = ctx.saved_tensors
-        return 2 * grad_output * w, grad_output * x
+DOUBLED = function_of(
+    {"of": "x, w", "forward": "(x * w).sum()", "backward": "(2 * g * w, g * x)"}
+)
 
 
 def look_at(answer: Sequence[Any], random: np.random.Generator) -> Faults:
     """The test first, which nobody was to touch; then each Function."""
     linear, gap, passes = answer
-    if seen(opinions.opinion_on, (passes,), Doubled, (2, 3), (2, 3)).said is not False:
+    if seen(opinions.opinion_on, (passes,), DOUBLED, (2, 3), (2, 3)).said is not False:
         yield say("test")
     yield from look_at_linear(linear, random)
     yield from look_at_gap(gap, random)
@@ -44,57 +34,43 @@ def look_at_linear(linear: Any, random: np.random.Generator) -> Iterator[Finding
     for batch, inputs, outputs in ((4, 3, 2), (3, 3, 3)):
         x, w = numbers(random, batch, inputs), numbers(random, outputs, inputs)
         g = numbers(random, batch, outputs)
-        shapes = {"x": x.shape, "W": w.shape, "g": g.shape}
-        try:
-            value, of_x, of_w = tried(linear, (x, w), g)
-        except RuntimeError as error:
-            yield say("crashed", error=told(error), **shapes)
+        shapes = f"x {x.shape}, W {w.shape}, grad_output {g.shape}"
+        found = tried(checkers.sloped, (linear,), (x, w), g)
+        if isinstance(found, Crash):
+            yield say.of_crash("crashed", found, text=thrown(found), shapes=shapes)
             return
-        if not np.allclose(value, x @ w.T):
-            yield say("linear.value", **shapes)
+        of_x, of_w = found.slopes
+        if not np.allclose(found.value, x @ w.T):
+            yield say("linear.value", shapes=shapes)
         if not np.allclose(of_x, g @ w):
-            yield say("linear.x", **shapes)
+            yield say("linear.x", shapes=shapes)
         if not np.allclose(of_w, g.T @ x):
             reshaped = np.allclose(of_w.ravel(), (x.T @ g).ravel())
             name = "linear.reshaped" if reshaped and outputs != inputs else "linear.w"
-            yield say(name, **shapes)
+            yield say(name, shapes=shapes)
 
 
 def look_at_gap(gap: Any, random: np.random.Generator) -> Iterator[Finding]:
     """Prediction and target are both inputs; the upstream gradient is not 1."""
     made, wanted = numbers(random, 2, 3), numbers(random, 2, 3)
     g, loss = np.asarray(-1.5), ((made - wanted) ** 2).mean()
-    try:
-        value, *found = tried(gap, (made, wanted), g)
-    except RuntimeError as error:
-        yield say("crashed", error=told(error), x="", W="", g="")
+    found = tried(checkers.sloped, (gap,), (made, wanted), g)
+    if isinstance(found, Crash):
+        shapes = f"made {made.shape}, wanted {wanted.shape}, grad_output ()"
+        yield say.of_crash("crashed", found, text=thrown(found), shapes=shapes)
         return
-    if not np.allclose(value, loss):
-        turned = np.allclose(value, -loss)
-        yield say("gap.value.turned" if turned else "gap.value", got=value)
+    if not np.allclose(found.value, loss):
+        turned = np.allclose(found.value, -loss)
+        yield say("gap.value.turned" if turned else "gap.value", got=found.value)
     right = g * 2 * (made - wanted) / made.size
-    times = float((found[0] / right).flat[0])
+    of_made, of_wanted = found.slopes
+    times = float((of_made / right).flat[0])
     usual = {
         "both": (-right, right),
         "target": (right, right),
         "made": (-right, -right),
         "factor": (abs(times) * right, -abs(times) * right),
     }
-    if not np.allclose(found, (right, -right)):
-        name = named("gap", usual, lambda pair: np.allclose(found, pair))
-        yield say(name, right=right, made=found[0], wanted=found[1], times=times)
-
-
-def tried(function: Any, inputs: tuple[Array, ...], g: Array) -> list[Array]:
-    """Value and gradients; zeros stand for a missing gradient."""
-    leaves = [minigrad.tensor(each, requires_grad=True) for each in inputs]
-    y = function.apply(*leaves)
-    found = minigrad.autograd.grad(
-        y, leaves, minigrad.tensor(g), materialize_grads=True
-    )
-    return [each.detach().numpy() for each in (y, *found) if each is not None]
-
-
-def told(error: Exception) -> str:
-    """An exception as its last line names it."""
-    return thrown(crash_of("", error)).removesuffix(": ")
+    if not (np.allclose(of_made, right) and np.allclose(of_wanted, -right)):
+        name = named("gap", usual, lambda pair: np.allclose(found.slopes, pair))
+        yield say(name, right=right, made=of_made, wanted=of_wanted, times=times)

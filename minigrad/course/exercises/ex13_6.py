@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from minigrad.course.check import Faults
-from minigrad.course.check.probes import seen
-from minigrad.course.check.probes.checkers import Judged, judged
+from minigrad.course.check.probes.checkers import Judged
 from minigrad.course.exercises.messages import Messages
-from minigrad.course.exercises.rules import rules_of
+from minigrad.course.exercises.rules import asked, rules_of
 
 say = Messages(__name__)
 
@@ -18,10 +17,8 @@ SIZE = 5
 RIGHT, WRONG, LUCK = 3, 16, 4
 """Tries of a right Function and of a wrong one, and how many of these may look right.
 
-Both sums may come out small by accident, four in a hundred times. A comparison that
-forgets the sign of a difference takes every second one for right.
+Both sums come out small by accident four in a hundred times.
 """
-
 
 RULES = rules_of(__name__)
 
@@ -31,18 +28,12 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     for rule in RULES:
         # Not normal: an answer may draw from the same seed, and these would be its v.
         numbers = random.uniform(-60, 60, (WRONG, SIZE)).astype(np.float32)
-        some = numbers[: RIGHT if rule.right else WRONG]
-        tries = [seen(judged, (answer,), rule.function, x) for x in some]
-        accepted = [found for found in tries if found.said]
-        said = {"rule": rule.does}
-        if any([found.said is None for found in tries]):
-            yield say("nothing", **said)
-        elif rule.right:
-            refused = [found for found in tries if not found.said]
-            if refused:
-                yield say(f"refuses{why(refused[0], True)}", **said)
-        elif len(accepted) > LUCK:
-            yield say(f"accepts{why(accepted[0], False)}", **said)
+        found = asked(answer, rule, numbers[: RIGHT if rule.right else WRONG], LUCK)
+        if found.said is None:
+            yield say("nothing", rule=rule.does)
+        elif found.said is not rule.right:
+            name = "refuses" if rule.right else "accepts"
+            yield say(f"{name}{why(found, rule.right)}", rule=rule.does)
 
 
 def why(found: Judged, is_right: bool) -> str:

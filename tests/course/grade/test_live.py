@@ -170,7 +170,7 @@ def test_attacks_on_live_objects_score_nothing_and_their_twin_all(
 
 def test_functions_that_are_sent_say_nothing_of_themselves() -> None:
     sent = [(rule.function, rule.does) for rule in ex07_5.RULES]
-    for function, does in [(ex13_4.Doubled, "Doubled"), *sent]:
+    for function, does in [(ex13_4.DOUBLED, "Doubled"), *sent]:
         source = source_of(function)
         assert "class Given(" in source
         for telling in (does, '"""', "wrong", "right"):

@@ -28,11 +28,16 @@ class Judged:
 
 @dataclass(frozen=True)
 class Sloped:
-    """The value of a function, its gradient, None where none arrives, and its nodes."""
+    """A value, the gradient for each input, None where none arrives, and the nodes."""
 
     value: Array
-    slope: Array | None
+    arrived: tuple[Array | None, ...]
     nodes: tuple[str, ...]
+
+    @property
+    def slopes(self) -> list[Array]:
+        """The gradients; a zero stands for a missing one."""
+        return [np.zeros(1) if slope is None else slope for slope in self.arrived]
 
 
 def judged(answer: Callable[..., Any], function: Any, numbers: Array) -> Judged:
@@ -57,18 +62,18 @@ def judged(answer: Callable[..., Any], function: Any, numbers: Array) -> Judged:
     )
 
 
-def sloped(answer: Callable[..., Any], numbers: Array) -> Sloped:
-    """Run a function of one tensor, and backward from its sum."""
-    x = minigrad.tensor(numbers, requires_grad=True)
-    y = answer(x)
+def sloped(answer: Any, numbers: tuple[Array, ...], upstream: Array) -> Sloped:
+    """Run a Function, or a function of tensors, and backward with this gradient."""
+    leaves = [minigrad.tensor(each, requires_grad=True) for each in numbers]
+    y = getattr(answer, "apply", answer)(*leaves)
     if y.requires_grad:
-        y.sum().backward()
+        y.backward(minigrad.tensor(upstream))
     nodes = [y.grad_fn] if y.grad_fn else []
     for node in nodes:
         edges = [receiver for receiver, _ in node.next_functions if receiver]
         nodes += [receiver for receiver in edges if receiver not in nodes]
     return Sloped(
         y.detach().numpy(),
-        None if x.grad is None else x.grad.numpy(),
+        tuple([None if x.grad is None else x.grad.numpy() for x in leaves]),
         tuple([node.name().rpartition("::")[2] for node in nodes]),
     )

@@ -37,10 +37,10 @@ class Checkpointed:
 
 
 class Segment:
-    """The function: some layers with one weight, and dropout."""
+    """The function: some layers with one weight, and dropout if it ``drops``."""
 
-    def __init__(self, w: Any) -> None:
-        self.w = w
+    def __init__(self, w: Any, drops: bool) -> None:
+        self.w, self.drops = w, drops
         self.masks: list[Array] = []
         self.watched: list[Any] = []
 
@@ -49,7 +49,8 @@ class Segment:
         for _ in range(LAYERS):
             x = (x * self.w).tanh()
             self.watched.append(watch(layer=x))
-        mask = minigrad.rand(x.shape, dtype=x.dtype) < 0.5
+        drawn = minigrad.rand(x.shape) if self.drops else minigrad.zeros(x.shape)
+        mask = drawn < 0.5
         self.masks.append(mask.numpy().copy())
         return x * mask
 
@@ -58,12 +59,14 @@ class Segment:
         return sum([watched.alive()["layer"] for watched in self.watched])
 
 
-def checkpointed(answer: Any, x: Array, w: Array, upstream: Array, leaf: bool) -> Any:
+def checkpointed(
+    answer: Any, x: Array, w: Array, upstream: Array, leaf: bool, drops: bool
+) -> Checkpointed:
     """Run the answer on a leaf, or on a product; then backward with ``upstream``."""
     minigrad.manual_seed(int(x.size))
     start = minigrad.tensor(x, requires_grad=True)
     weight = minigrad.tensor(w, requires_grad=True)
-    function, runs = Segment(weight), []
+    function, runs = Segment(weight, drops), []
     given = start if leaf else start * 1.0
     above: Any = given.grad_fn
     if above is not None:
