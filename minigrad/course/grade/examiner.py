@@ -300,7 +300,8 @@ class _Grading:
     def load(self, with_rules: bool) -> say.Loaded:
         """Have the notebook run in a new worker, and find the answer in it."""
         exercise = self.exercise
-        made = self.box.worker(self.limits, with_rules=with_rules)
+        without = forbidden_api.of(exercise.id)
+        made = self.box.worker(self.limits, with_rules=with_rules, without=without)
         worker = self.stack.enter_context(made)
         self.workers[with_rules] = worker
         asks = bool(exercise.questions or exercise.lines)
@@ -310,7 +311,6 @@ class _Grading:
             self.work.cells,
             exercise.id,
             names,
-            forbidden_api.of(exercise.id),
             shipped,
             self.open_seed,
             self.seconds,
