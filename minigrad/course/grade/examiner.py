@@ -390,7 +390,7 @@ class _Grading:
             self.facts[place] = part, cases, facts
             with self.waiting.judging():
                 is_right = not part.contract.random and self.numbers_are_right(place)
-            if is_right:
+            if is_right and not hasattr(exercise.spec, "look_at"):
                 # Only where there are rules can it be said how its gradients change.
                 name = found[place].name
                 seen = self.look_at(place, part.contract, cases, name, second=True)
@@ -449,6 +449,8 @@ class _Grading:
             return verdict, exercise.points * PARTIAL, ""
         if verdict.state == NOT_TRIED or not self.facts:
             return verdict, 0.0, ""
+        if hasattr(exercise.spec, "look_at"):
+            return verdict, 0.0, ""  # its numbers may be right as it was shipped
         parts = len(exercise.parts) or 1
         right = sum(self.numbers_are_right(place) for place in self.facts)
         return verdict, exercise.points * PARTIAL * right / parts, ""
