@@ -109,15 +109,24 @@ CORNERS = (
 )
 
 
+ORDINARY = Corner("two axes", 2), Corner("three axes", 3)
+"""What comes before the corners where an exercise has no cases of its own."""
+
+
 def cases(
     crossing: Crossing,
     contract: Contract,
     result: Callable[..., Any],
     random: np.random.Generator,
+    *,
+    ordinary: bool = False,
 ) -> list[Case]:
     """The corner cases of an exercise; ``result`` is what forward returns."""
     free = crossing.asked(contract) - crossing.gaps.keys()
     made = []
+    for corner in ORDINARY if ordinary else ():
+        case = _Drawing(crossing, contract, random, corner).case(result)
+        made.append(replace(case, is_corner=False))
     for corner in CORNERS if crossing.inputs else ():
         if not {corner.name, corner.parameter} & free:
             continue

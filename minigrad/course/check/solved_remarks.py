@@ -13,7 +13,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 import minigrad
-from minigrad.course.check import forbidden_api
+from minigrad import ops
+from minigrad.course.check import heard
 from minigrad.course.check.calls import Call
 from minigrad.course.check.facts import Case, Contract
 from minigrad.course.check.findings import Finding
@@ -21,6 +22,7 @@ from minigrad.course.check.limits import Deadline
 from minigrad.course.check.spy import Watch
 from minigrad.course.check.trials import needed_in
 from minigrad.engine.core.backward import GraphTask
+from minigrad.nn import functional
 
 METHODS = ("forward", "setup_context", "backward", "vjp", "jvp")
 DERIVATIVE = "a derivative"
@@ -69,7 +71,7 @@ def used_by(
     answer: type[Any], contract: Contract, case: Case, asked_for: Sequence[str]
 ) -> list[str]:
     """What of this one call of the answer, and its backward, uses."""
-    codes = forbidden_api.codes_of(asked_for) if asked_for else {}
+    codes = {code_of(vars(functional).get(name)): name for name in asked_for}
     own = {code_of(getattr(answer, name, None)) for name in METHODS} - {None}
     used: dict[str, None] = {}
 
@@ -85,10 +87,13 @@ def used_by(
     before = sys.getprofile()
     sys.setprofile(note)
     try:
-        call.forward().backward(case.upstreams)
+        with heard.operations() as ran:
+            call.forward().backward(case.upstreams)
     finally:
         sys.setprofile(before)
-    return list(used)
+    ours = {row.function: row.public_name for row in ops.OPS.values()}
+    used |= {ours[each]: None for each, _ in ran if each in ours}
+    return [name for name in used if name in (*asked_for, DERIVATIVE)]
 
 
 def code_of(function: Any) -> CodeType | None:

@@ -22,6 +22,7 @@ from minigrad.course.check import (
     Question,
     crossing,
 )
+from minigrad.mistakes import TABLE
 
 
 class ExerciseUnknownError(errors.MinigradError, KeyError):
@@ -124,6 +125,10 @@ def spec_of(stem: str, text: Mapping[str, Any]) -> SimpleNamespace:
         found["CROSSING"] = before.but(**text["crossing"])
     if "remarks" in text:
         found["REMARKS"] = frozenset(text["remarks"])
+    if "look_at" in found:  # the module says what is refused, beside wrong numbers
+        for each in found.get("PARTS", ()):
+            each.REMARKS = frozenset(TABLE)
+        found["REMARKS"] = frozenset(TABLE)
     for key in ("answer", "function", "handed", "shipped", "when_missing"):
         if key in text:
             found[key.upper()] = text[key]

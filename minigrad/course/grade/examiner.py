@@ -300,7 +300,8 @@ class _Grading:
     def load(self, with_rules: bool) -> say.Loaded:
         """Have the notebook run in a new worker, and find the answer in it."""
         exercise = self.exercise
-        made = self.box.worker(self.limits, with_rules=with_rules)
+        without = forbidden_api.of(exercise.id)
+        made = self.box.worker(self.limits, with_rules=with_rules, without=without)
         worker = self.stack.enter_context(made)
         self.workers[with_rules] = worker
         asks = bool(exercise.questions or exercise.lines)
@@ -310,7 +311,6 @@ class _Grading:
             self.work.cells,
             exercise.id,
             names,
-            forbidden_api.of(exercise.id),
             shipped,
             self.open_seed,
             self.seconds,
@@ -390,7 +390,7 @@ class _Grading:
             self.facts[place] = part, cases, facts
             with self.waiting.judging():
                 is_right = not part.contract.random and self.numbers_are_right(place)
-            if is_right:
+            if is_right and not hasattr(exercise.spec, "look_at"):
                 # Only where there are rules can it be said how its gradients change.
                 name = found[place].name
                 seen = self.look_at(place, part.contract, cases, name, second=True)
@@ -449,6 +449,8 @@ class _Grading:
             return verdict, exercise.points * PARTIAL, ""
         if verdict.state == NOT_TRIED or not self.facts:
             return verdict, 0.0, ""
+        if hasattr(exercise.spec, "look_at"):
+            return verdict, 0.0, ""  # its numbers may be right as it was shipped
         parts = len(exercise.parts) or 1
         right = sum(self.numbers_are_right(place) for place in self.facts)
         return verdict, exercise.points * PARTIAL * right / parts, ""

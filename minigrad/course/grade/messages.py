@@ -31,14 +31,12 @@ class Ready:
 class Load:
     """Run the cells, and find the answer to ``exercise``: what bears these ``names``.
 
-    ``blanks`` are the operations that are not there meanwhile; ``shipped`` the source
-    of an answer that nobody has touched.
+    ``shipped`` is the source of an answer that nobody has touched.
     """
 
     cells: tuple[str, ...]
     exercise: str
     names: tuple[str, ...]
-    blanks: tuple[str, ...]
     shipped: str
     seed: int
     seconds: float

@@ -1,9 +1,10 @@
 """Load the engine so that each of its rules asks first who calls it, or is not there.
 
 Where they are not there, what is computed has no derivative, and there is nothing that
-an answer could borrow. That is decided when the engine is imported: nothing is taken
-from it, or put into its place, once it runs. So this is the first part of minigrad that
-such a process knows, and needs none of the others.
+an answer could borrow. An operation that an exercise asks for is missing altogether.
+That is decided when the engine is imported: nothing is taken from it, or put into its
+place, once it runs. So this is the first part of minigrad that such a process knows,
+and needs none of the others.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 from typing import NoReturn
@@ -116,7 +117,14 @@ _ROOMS = (
 )
 """Where somebody could need the same helpers as a rule."""
 
-_CHECK = f"__import__('sys').modules[{__name__!r}].check()"
+_OTHER_NAMES: dict[str, tuple[str, ...]] = {
+    "cross_entropy": ("of_chances", "of_all_classes"),
+    "dropout": ("drop",),
+    "nll_loss": ("nll",),
+}
+"""What an operation is called in its kernel, and where it is one of several."""
+
+_HERE = f"__import__('sys').modules[{__name__!r}]"
 _SLOPE = re.compile("slope|backward|tangent|jvp", re.IGNORECASE)
 
 Rule = ast.FunctionDef | ast.Lambda
@@ -124,8 +132,8 @@ Place = tuple[str, int, str]
 """A file, a line and a name."""
 
 
-def load(*, with_rules: bool) -> None:
-    """From now on the modules that have rules are imported so."""
+def load(*, with_rules: bool, without: Sequence[str] = ()) -> None:
+    """From now on the modules that have rules are imported so, ``without`` these."""
     global are_there
     are_there = with_rules
     files = [path for each in _WITH_RULES for path in _PACKAGE.glob(each)]
@@ -138,14 +146,57 @@ def load(*, with_rules: bool) -> None:
         every = ast.walk(programs[path])
         found += [n for n in every if isinstance(n, ast.FunctionDef) and n.name == name]
     for rule in found:
-        (refuses,) = ast.parse(_CHECK).body
-        assert isinstance(refuses, ast.Expr)
-        if isinstance(rule, ast.Lambda):
-            either = ast.BoolOp(ast.Or(), [refuses.value, rule.body])
-            rule.body = either if with_rules else refuses.value
-        else:
-            rule.body = [refuses, *(rule.body if with_rules else [])]
+        _begin(rule, "check()", goes_on=with_rules)
+    if without:
+        files = [*(_PACKAGE / "nn").glob("*.py")]
+        programs |= {path: ast.parse(path.read_bytes(), str(path)) for path in files}
+    for name in without:
+        for function in computing(name, programs):
+            _begin(function, f"is_missing({name!r})")
     sys.meta_path.insert(0, _Finder({str(path): programs[path] for path in programs}))
+
+
+def _begin(function: Rule, says: str, *, goes_on: bool = False) -> None:
+    """Have it ask this module first, and end there unless it ``goes_on``."""
+    (asks,) = ast.parse(f"{_HERE}.{says}").body
+    assert isinstance(asks, ast.Expr)
+    if isinstance(function, ast.Lambda):
+        either = ast.BoolOp(ast.Or(), [asks.value, function.body])
+        function.body = either if goes_on else asks.value
+    else:
+        function.body = [asks, *(function.body if goes_on else [])]
+
+
+def is_missing(name: str) -> NoReturn:
+    """What is left of an operation: it says why."""
+    raise RuntimeError(
+        f"{name} does the work that this exercise asks for, so the engine's own was"
+        " taken away while it is graded: write it with the operations that it's made of"
+    )
+
+
+def computing(name: str, programs: Mapping[Path, ast.Module]) -> Iterator[Rule]:
+    """What computes this operation in its kernel, its class, and what calls them.
+
+    A class is called like it; a slope that is an operation itself, as NllSlope.
+    """
+    words = (name, f"reference_{name}", *_OTHER_NAMES.get(name, ()))
+    begins = tuple([f"{word}_" for word in words])
+    title = name.title().replace("_", "")
+    for path, program in programs.items():
+        is_rule = path.parent.name == "ops"
+        classes = {title, title.removesuffix("Loss") + "Slope"} if is_rule else set()
+        every = list(ast.walk(program))
+        functions = [node for node in every if isinstance(node, ast.FunctionDef)]
+        outer: list[ast.AST] = [
+            f for f in functions if f.name in words or f.name.startswith(begins)
+        ]
+        outer += [c for c in every if isinstance(c, ast.ClassDef) and c.name in classes]
+        keywords = [k for o in outer for k in ast.walk(o) if isinstance(k, ast.keyword)]
+        asked = [k.value for k in keywords if k.arg == "reference"]
+        references = {value.id for value in asked if isinstance(value, ast.Name)}
+        outer += [f for f in functions if f.name in references]
+        yield from [f for o in outer for f in ast.walk(o) if isinstance(f, Rule)]
 
 
 class _Finder(importlib.abc.MetaPathFinder):

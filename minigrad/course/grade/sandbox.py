@@ -41,14 +41,14 @@ from minigrad.course.grade.serialization import Message
 
 LOADED = """
 import importlib.util, sys
-number, with_rules, *where = sys.argv[1:]
+number, with_rules, without, *where = sys.argv[1:]
 sys.path += where
 name = "minigrad.course.grade.rules"
 file = f"{where[0]}/{name.replace('.', '/')}.py"
 found = importlib.util.spec_from_file_location(name, file)
 rules = sys.modules[name] = importlib.util.module_from_spec(found)
 found.loader.exec_module(rules)
-rules.load(with_rules=with_rules == "True")
+rules.load(with_rules=with_rules == "True", without=without.split())
 """
 """The rules come first, and from their file: nothing of minigrad may be there yet."""
 
@@ -239,21 +239,26 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 class Box:
-    """Two fork servers, each in its box; a worker for each submission is forked.
+    """Fork servers, each in its box; a worker for each submission is forked.
 
-    In one of them the engine has no rules. Each starts when it is asked for the first
-    time, and anew when it has gone. Used by several threads.
+    They differ in whether the engine has rules, and in the operations that it is
+    without. Each starts when it is asked for the first time, and anew when it has gone.
+    Used by several threads.
     """
 
     def __init__(self, mode: str, limits: Limits) -> None:
         self.mode, self.limits = mode, limits
-        self.servers = {each: Server(mode, limits, each) for each in (False, True)}
+        self.servers: dict[tuple[bool, tuple[str, ...]], Server] = {}
         self._count = itertools.count(1)
         self.watch = Watch()
         self.groups = cgroups.find()
 
     def worker(
-        self, limits: Limits | None = None, *, with_rules: bool = True
+        self,
+        limits: Limits | None = None,
+        *,
+        with_rules: bool = True,
+        without: tuple[str, ...] = (),
     ) -> Worker:
         """A new worker, forked just now. Raises: BoxError."""
         limits = limits or self.limits
@@ -265,7 +270,9 @@ class Box:
         try:
             task = self._task(own or confine.OWN, limits)
             files = [ends[0][0], ends[1][1], theirs.fileno()]
-            self.servers[with_rules].fork(task, files)
+            key = with_rules, without
+            new = Server(self.mode, self.limits, *key)
+            self.servers.setdefault(key, new).fork(task, files)
         except BaseException:
             theirs.close()
             worker.close()
@@ -305,8 +312,11 @@ class Box:
 class Server:
     """A fork server, from outside."""
 
-    def __init__(self, mode: str, limits: Limits, with_rules: bool) -> None:
-        self.mode, self.limits, self.with_rules = mode, limits, with_rules
+    def __init__(
+        self, mode: str, limits: Limits, with_rules: bool, without: tuple[str, ...]
+    ) -> None:
+        self.mode, self.limits = mode, limits
+        self.engine = str(with_rules), " ".join(without)
         self._lock = threading.Lock()
         self.process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -347,7 +357,7 @@ class Server:
         ours, theirs = socket.socketpair()
         python = Path(sys.executable).resolve()
         arguments = ["-I", "-S", "-B", "-c", _PROGRAM]
-        arguments += [str(theirs.fileno()), str(self.with_rules)]
+        arguments += [str(theirs.fileno()), *self.engine]
         if self.mode == BUBBLEWRAP:
             command = bubblewrap_command(self.limits, python)
             where = [confine.PACKAGES]

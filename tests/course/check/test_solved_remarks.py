@@ -6,12 +6,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import minigrad as mg
 from minigrad import sigmoid as known_before
 from minigrad.course import examine
-from minigrad.course.check import forbidden_api
+from minigrad.course.check import Case, Contract, forbidden_api, solved_remarks
 
 
 def made(name: str, forward: Any, backward: Any) -> Any:
@@ -58,9 +59,33 @@ def test_formula_of_ones_own_has_no_remark_whatever_its_name() -> None:
     assert sys.getprofile() is None
 
 
-def test_what_is_taken_away_is_what_is_remarked() -> None:
-    names = set(forbidden_api.codes_of(["softmax", "linear"]).values())
-    assert names == {"softmax", "linear"}
+ARGUMENTS = {
+    "batch_norm": (mg.ones(2, 3), None, None, None, None, True),
+    "cross_entropy": (mg.ones(2, 3), mg.tensor([0, 1])),
+    "embedding": (mg.tensor([0, 1]), mg.ones(2, 3)),
+    "layer_norm": (mg.ones(2, 3), (3,)),
+    "linear": (mg.ones(2, 3), mg.ones(2, 3)),
+    "nll_loss": (mg.ones(2, 3), mg.tensor([0, 1])),
+    "scaled_dot_product_attention": (mg.ones(2, 3),) * 3,
+}
+
+
+@pytest.mark.parametrize("name", forbidden_api.EVERY)
+def test_whatever_is_taken_away_is_remarked(name: str) -> None:
+    given = ARGUMENTS.get(name, (mg.ones(2, 3),))
+    one = getattr(mg.nn.functional, name, None) or getattr(mg, name)
+
+    def forward(ctx: Any, x: Any) -> Any:
+        one(*given)
+        return x
+
+    identity = made("Identity", forward, lambda ctx, grad: grad)
+    case = Case("a case", (np.ones(2),), np.ones(2))
+    used = solved_remarks.used_by(
+        identity, Contract("Identity", ("x",)), case, forbidden_api.EVERY
+    )
+    assert name in used
+    assert {*used} <= {name, "nll_loss", "log_softmax", "softmax"}
 
 
 def test_derivative_by_the_engine_is_remarked() -> None:

@@ -75,7 +75,7 @@ def test_no_operation_has_a_rule_any_more(state: str) -> None:
     with_rules = str(state != "not there")
     where = str(Path(minigrad.__file__).parents[1])
     done = subprocess.run(
-        [sys.executable, "-c", program, state, with_rules, where],
+        [sys.executable, "-c", program, state, with_rules, "", where],
         capture_output=True,
         text=True,
         check=False,
