@@ -205,7 +205,7 @@ def _trace_script(raw: str) -> str:
 @cache
 def _packed_code(language: messages.Language, first: str) -> str:
     """Style and code of a player, compressed: a notebook holds many of them."""
-    return _packed(f"{script.style(first)}\0{script.module(first)}")
+    return _packed(script.code(first))
 
 
 def _packed(text: str) -> str:

@@ -23,19 +23,23 @@ BUNDLES: Final = FOLDER.parent / "bundles"
 SHEETS: Final = {
     "page": ("player",),
     "compare": ("player", "compare"),
-    "live": ("player", "live"),
+    "live": ("player", "edits", "live"),
+    "edits": ("edits",),
 }
 """The style sheets of a page, by the module that starts it."""
 STARTS: Final = {
     "page": "start();",
     "compare": "startComparison();",
     "live": "startLive();",
+    "edits": 'document.querySelector("main").edits(Edits);',
     "unpack": "",
 }
 """What the modules that are bundled do at last."""
-LIVE: Final = ("live.",)
-TWO: Final = ("compare.",)
-"""Beginnings of texts that only a live player has a place for, or a comparison."""
+OTHERS: Final = {
+    "page": ("live.", "compare.", "editing."),
+    "compare": ("live.", "editing."),
+}
+"""Beginnings of texts for which a page has no place."""
 ESBUILD: Final = ("npx", "--yes", "esbuild@0.28.2", "--minify", "--loader=css")
 TERSER: Final = ("npx", "--yes", "terser@5.51.4", "--module", "-c", "passes=2", "-m")
 
@@ -98,11 +102,16 @@ def module(first: str = "page") -> str:
     return _texts(first) + bundle(first)
 
 
+def code(first: str = "page") -> str:
+    """Style and module of a page, as ``unpack.js`` takes them."""
+    return f"{style(first)}\0{module(first)}"
+
+
 def _texts(first: str) -> str:
     """The table of messages as the page has it, without words that stay the same."""
     table = messages.in_use.table
     said = table["page"].items()
-    left_out = {"page": (*LIVE, *TWO), "compare": LIVE}.get(first, ())
+    left_out = OTHERS.get(first, ())
     page = {key: text for key, text in said if not key.startswith(left_out)}
     words = {word: text for word, text in table["words"].items() if word != text}
     texts = {"MESSAGES": page, "WORDS": words}

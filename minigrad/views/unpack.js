@@ -47,15 +47,19 @@ async function recording() {
   return JSON.parse(await textOf(document.getElementById("trace")));
 }
 
-document.querySelector("main").unpack = { inView, recording };
+// Style and code, which come as one text.
+function run(text) {
+  const [style, script] = ["style", "script"].map((name) => document.createElement(name));
+  [style.textContent, script.textContent] = text.split("\0");
+  script.type = "module";
+  document.head.append(style, script);
+}
+
+const main = document.querySelector("main");
+main.unpack = { inView, recording, run };
 if (parent !== window) await inView();
 const code = document.getElementById("code");
-const [css, js] = (await textOf(code)).split("\0");
-const style = document.createElement("style");
-const script = document.createElement("script");
-style.textContent = css;
-script.type = "module";
-script.textContent = js;
-document.querySelector("main").hidden = false;
+const text = await textOf(code);
+main.hidden = false;
 code.remove();
-document.head.append(style, script);
+run(text);

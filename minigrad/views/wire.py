@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from minigrad import errors
+from minigrad.views import script
 from minigrad.views.whatif import Edits
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_SHOWN: Final = 30  # recordings that are kept for their pages
 Json = dict[str, Any]
-Answers = Mapping[str, Callable[[Json], Json]]
+Answers = Mapping[str, Callable[[Json], Any]]
 
 _shown: dict[str, Answers] = {}
 
@@ -31,9 +32,14 @@ def connect(key: str, recording: Recording) -> None:
     if not is_notebook():
         return
     wire()
-    _shown[key] = Edits(recording).answers()
+    _shown[key] = answers_about(recording)
     if len(_shown) > MOST_SHOWN:
         del _shown[next(iter(_shown))]
+
+
+def answers_about(recording: Recording) -> Answers:
+    """What a page asks of its recording; only here it needs the code that edits."""
+    return Edits(recording).answers() | {"code": lambda _: script.code("edits")}
 
 
 def is_notebook() -> bool:

@@ -127,6 +127,16 @@ def test_only_a_live_page_carries_what_a_live_player_needs() -> None:
     assert len(script.style("live")) > len(script.style())
 
 
+def test_what_edits_comes_from_python_and_is_not_in_a_saved_page() -> None:
+    for first in ("page", "compare"):
+        assert "class Edits " not in script.joined(first)
+        assert PAGE["editing.end"] not in script.module(first)
+        assert PAGE["edit.saved"] in script.module(first)
+    for first in ("edits", "live"):
+        assert "class Edits " in script.joined(first)
+        assert PAGE["editing.end"] in script.module(first)
+
+
 def keys_asked() -> tuple[set[str], list[str]]:
     """Keys of messages that the code names, and the beginnings of those it makes."""
     code = "".join(script.source(m) for m in ALL)

@@ -98,10 +98,12 @@ export function openChannel(say = "minigrad live") {
 
 const ANSWERS_WITHIN = 1000; // ms
 
+/** @typedef {{ channel: Channel, why: string, Edits?: typeof import("./edits.js").Edits }} Python */
+
 /**
- * Whether Python has the recording of a page in a notebook, and why it cannot run its
- * program again if so.
- * @param {string} key @returns {Promise<{ channel: Channel, why: string } | null>}
+ * Whether Python has the recording of a page in a notebook; and if so what edits it, or
+ * why its program cannot run again.
+ * @param {string} key @returns {Promise<Python | null>}
  */
 export async function findPython(key) {
   if (parent === window) return null;
@@ -109,5 +111,12 @@ export async function findPython(key) {
   /** @type {Promise<null>} */
   const late = new Promise((done) => setTimeout(() => done(null), ANSWERS_WITHIN));
   const answer = await Promise.race([channel.ask("hello", {}), late]).catch(() => null);
-  return answer && { channel, why: answer.why };
+  if (!answer || answer.why) return answer && { channel, why: answer.why };
+  const code = await channel.ask("code", {});
+  const main = document.querySelector("main");
+  const Edits = await new Promise((done) => {
+    main.edits = done;
+    main.unpack.run(code);
+  });
+  return { channel, why: "", Edits };
 }

@@ -2,6 +2,7 @@
 
 import { openChannel } from "./channel.js";
 import { element, leaveFrame } from "./dom.js";
+import { Edits } from "./edits.js";
 import { message } from "./messages.js";
 import { fitFrame, followTheme, recall, remember } from "./page.js";
 import { Player } from "./player.js";
@@ -145,7 +146,7 @@ class Live {
     }
     onSuccessor(new Player(this.place, trace, {
       position: Number(recall(this.memory)) || 0,
-      python: async () => ({ channel: this.channel, why: "" }),
+      edits: new Edits(trace, this.channel),
       onSuccessor,
       onMove: (at) => remember(this.memory, at),
     }));

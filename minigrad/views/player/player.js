@@ -5,7 +5,7 @@ import { CodePane } from "./code.js";
 import { choice, helpSheet, iconButton, setIcon, textButton } from "./controls.js";
 import { CtxPane } from "./ctx.js";
 import { element, setText } from "./dom.js";
-import { Edits } from "./edits.js";
+import { Edited } from "./edited.js";
 import { Found } from "./found.js";
 import { Inspector } from "./inspector.js";
 import { onKey } from "./keys.js";
@@ -46,7 +46,7 @@ export class Player {
     this.stops = this.story.stopsAt(this.level);
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
     this.presenter = new Presenter(this);
-    this.edits = options.side ? null : options.edits || new Edits(trace, options);
+    this.edits = options.side ? null : options.edits || new Edited(options.python);
     this.listening = new AbortController();
     this.build();
     this.edits?.belongTo(this);
