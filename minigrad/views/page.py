@@ -9,6 +9,7 @@ import html
 import json
 import re
 import secrets
+import string
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -22,7 +23,9 @@ from minigrad.views import script
 PACK_ABOVE = 4_000  # characters of JSON; beyond this the trace travels compressed
 MOST_PICTURE = 200_000  # characters of SVG; a larger one would swell the notebook
 
-_HTML_SAFE = bytes.maketrans(b"&<>", b",./")
+_B85 = f"{string.digits}{string.ascii_letters.swapcase()}!#$%&()*+-;<=>?@^_`{{|}}~"
+_DIGITS = bytes([digit for digit in range(40, 127) if digit not in b"<\\"])
+_HTML_SAFE = bytes.maketrans(_B85.encode(), _DIGITS)
 
 
 def page_of(data: Mapping[str, Any], key: str = "", start: int = 0) -> str:

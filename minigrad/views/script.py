@@ -31,7 +31,7 @@ STARTS: Final = {
     "page": "start();",
     "compare": "startComparison();",
     "live": "startLive();",
-    "edits": 'document.querySelector("main").edits(Edits);',
+    "edits": 'document.querySelector("main").edits(editsOver);',
     "unpack": "",
 }
 """What the modules that are bundled do at last."""

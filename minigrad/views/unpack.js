@@ -3,8 +3,6 @@
 // asks here for its recording once more.
 
 const NEAR = "300px";
-const DIGITS =
-  "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%,()*+-;.=/?@^_`{|}~";
 
 // Resolves when the frame comes near. Until then what stands below it shows through:
 // so it is there in print.
@@ -23,15 +21,15 @@ function inView() {
   });
 }
 
-// Five digits stand for four bytes; fewer at the end for one byte less than they are.
+// Five digits, from ( to ~ but for < and \, stand for four bytes; fewer at the end for one
+// byte less than they are.
 function bytesOf(text) {
-  const values = [];
-  [...DIGITS].forEach((digit, value) => (values[digit.charCodeAt(0)] = value));
+  const digit = (code) => code - 40 - (code > 60) - (code > 92);
   const padded = text.padEnd(5 * Math.ceil(text.length / 5), "~");
   const bytes = new DataView(new ArrayBuffer((padded.length / 5) * 4));
   for (let at = 0; at < padded.length; at += 5) {
     let number = 0;
-    for (let i = at; i < at + 5; i++) number = number * 85 + values[padded.charCodeAt(i)];
+    for (let i = at; i < at + 5; i++) number = number * 85 + digit(padded.charCodeAt(i));
     bytes.setUint32((at / 5) * 4, number);
   }
   return new Uint8Array(bytes.buffer, 0, Math.floor((text.length * 4) / 5));

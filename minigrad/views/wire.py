@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_SHOWN: Final = 30  # recordings that are kept for their pages
 Json = dict[str, Any]
-Answers = Mapping[str, Callable[[Json], Any]]
+Answers = Mapping[str, Callable[[Json], Json]]
 
 _shown: dict[str, Answers] = {}
 
@@ -38,8 +38,14 @@ def connect(key: str, recording: Recording) -> None:
 
 
 def answers_about(recording: Recording) -> Answers:
-    """What a page asks of its recording; only here it needs the code that edits."""
-    return Edits(recording).answers() | {"code": lambda _: script.code("edits")}
+    """What a page asks of its recording; to begin with, the code that edits."""
+    edits = Edits(recording)
+
+    def hello(asked: Json) -> Json:
+        said = edits.hello(asked)
+        return said if said["why"] else {"code": script.code("edits")}
+
+    return edits.answers() | {"hello": hello}
 
 
 def is_notebook() -> bool:

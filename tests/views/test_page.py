@@ -38,7 +38,7 @@ def trace_in(text: str) -> Any:
 
 
 def unpacked(text: str) -> bytes:
-    digits = text.translate(str.maketrans(",./", "&<>"))
+    digits = text.translate(str.maketrans(page._DIGITS.decode(), page._B85))
     return gzip.decompress(base64.b85decode(digits))
 
 

@@ -65,7 +65,6 @@ def test_module_imports_what_earlier_ones_export_and_uses_it(name: str) -> None:
 def test_import_that_is_missing_is_named() -> None:
     assert missing_imports("page", code_of("page"), set()) == {
         "Player",
-        "findPython",
         "goOnByKey",
         "onKey",
         "whenIdle",

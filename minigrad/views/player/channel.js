@@ -81,42 +81,9 @@ export class Channel {
     const question = this.asked.get(id);
     if (!question) return; // asked by another page of the same widget
     this.asked.delete(id);
-    if (gone) question.reject(new Error(message("edit.gone")));
+    if (gone) question.reject(new Error(message("editing.gone")));
     else if (refused !== undefined) question.reject(new Error(refused));
     else question.resolve(content);
     this.sendNext(question.kind);
   }
-}
-
-/** @param {any} say what the page around is told */
-export function openChannel(say = "minigrad live") {
-  const { port1, port2 } = new MessageChannel();
-  const channel = new Channel(port1);
-  parent.postMessage(say, "*", [port2]);
-  return channel;
-}
-
-const ANSWERS_WITHIN = 1000; // ms
-
-/** @typedef {{ channel: Channel, why: string, Edits?: typeof import("./edits.js").Edits }} Python */
-
-/**
- * Whether Python has the recording of a page in a notebook; and if so what edits it, or
- * why its program cannot run again.
- * @param {string} key @returns {Promise<Python | null>}
- */
-export async function findPython(key) {
-  if (parent === window) return null;
-  const channel = openChannel({ minigrad: "player", key });
-  /** @type {Promise<null>} */
-  const late = new Promise((done) => setTimeout(() => done(null), ANSWERS_WITHIN));
-  const answer = await Promise.race([channel.ask("hello", {}), late]).catch(() => null);
-  if (!answer || answer.why) return answer && { channel, why: answer.why };
-  const code = await channel.ask("code", {});
-  const main = document.querySelector("main");
-  const Edits = await new Promise((done) => {
-    main.edits = done;
-    main.unpack.run(code);
-  });
-  return { channel, why: "", Edits };
 }

@@ -51,8 +51,8 @@ export class Edited {
     const found = this.python && (await this.python());
     if (player.edits !== this) return player.edits;
     this.why = found ? found.why : message(parent === window ? "edit.saved" : "edit.alone");
-    if (!found?.Edits) return this;
-    const edits = new found.Edits(player.trace, found.channel);
+    if (!found?.edits) return this;
+    const edits = found.edits(player.trace);
     this.box.replaceWith(edits.box);
     player.edits = edits;
     edits.belongTo(player);

@@ -1,13 +1,14 @@
 // Values that are edited: typed or dragged, where Python can run the program again. The
 // new run takes the place of the one before; what differs from the original glows.
 
+import { Channel } from "./channel.js";
 import { textButton } from "./controls.js";
 import { Differences } from "./differences.js";
 import { element, setText } from "./dom.js";
 import { Edited, isUndo, isValue } from "./edited.js";
 import { message } from "./messages.js";
+import { succeed } from "./successor.js";
 
-/** @typedef {import("./channel.js").Channel} Channel */
 /** @typedef {import("./player.js").Player} Player */
 /** @typedef {import("./types").Differing} Differing */
 /** @typedef {import("./types").Trace} Trace */
@@ -203,7 +204,7 @@ export class Edits extends Edited {
   }
 
   show() {
-    this.player.succeed(this.runs.at(-1).trace);
+    succeed(this.player, this.runs.at(-1).trace);
     if (this.form.hidden || document.activeElement?.closest(".edits form")) return;
     const { what } = this;
     this.describe(what, this.player.position).then((described) => {
@@ -236,4 +237,9 @@ export class Edits extends Edited {
     for (const end of ["pointerup", "pointercancel"]) root.addEventListener(end, () => listening.abort(), { signal });
     return true;
   }
+}
+
+/** @param {Trace} trace @param {MessagePort} port where Python answers */
+export function editsOver(trace, port) {
+  return new Edits(trace, new Channel(port));
 }

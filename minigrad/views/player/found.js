@@ -86,17 +86,6 @@ export class Found {
     this.show(told.length ? told : all, () => message("found.of", { name }));
   }
 
-  /**
-   * What was asked of the player before.
-   * @param {Found} before
-   */
-  askAgain({ input, what, name }) {
-    if (what) return this.stepsOf(what, name);
-    this.box.hidden = false;
-    this.input.value = input.value;
-    this.search(input.value);
-  }
-
   // After another level was chosen the same steps have other numbers.
   again() {
     this.asked?.();

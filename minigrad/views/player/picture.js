@@ -377,18 +377,6 @@ export class PicturePane {
     });
   }
 
-  /**
-   * The place that was looked at, for a picture of the same size.
-   * @param {PicturePane} before
-   */
-  carryOver(before) {
-    const same = this.picture && String(this.picture.size) === String(before.picture?.size);
-    if (!same || before.isWhole || !before.view) return;
-    this.fit();
-    this.isWhole = false;
-    this.look(before.view);
-  }
-
   // What is shown
 
   /** @param {View} view */

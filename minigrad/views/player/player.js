@@ -17,7 +17,6 @@ import { Presenter } from "./presenter.js";
 import { Story, lastAtMost } from "./story.js";
 import { pictureOf, savingMenu } from "./saving.js";
 import { StepIndex } from "./steps.js";
-import { Agreement, opened } from "./successor.js";
 import { Timeline } from "./timeline.js";
 import { Tip } from "./tips.js";
 
@@ -405,22 +404,6 @@ export class Player {
     this.help.hidden = !this.help.hidden;
     if (this.help.hidden) this.root.focus({ preventScroll: true });
     else this.help.querySelector("button").focus({ preventScroll: true });
-  }
-
-  /**
-   * A player of another recording in the place of this one.
-   * @param {Trace} trace @returns {Player}
-   */
-  succeed(trace) {
-    this.pause();
-    this.listening.abort();
-    const again = opened(this);
-    let position = new Agreement(this.trace.events, trace.events).at(this.position);
-    while (trace.events[position]?.k === "what.if") position += 1; // it is to be seen
-    const player = new Player(this.root, trace, { ...this.options, ...this.place(), position, edits: this.edits });
-    again(player);
-    this.options.onSuccessor?.(player);
-    return player;
   }
 
   // What a player needs to be made anew as it is.

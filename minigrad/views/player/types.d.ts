@@ -249,13 +249,16 @@ export type PlayerOptions = {
   answers?: Record<string, number>; // position of a question -> number of the choice
   presents?: boolean; // on a slide, which a presenter shows
   side?: boolean; // one of two in a comparison
-  python?: () => Promise<import("./channel.js").Python | null>;
+  python?: () => Promise<Python | null>;
   edits?: import("./edits.js").Edits; // of the player before
   onSuccessor?: (player: import("./player.js").Player) => void;
   onMove?: (position: number) => void;
   onLevel?: (level: number) => void;
   onAnswer?: (answers: Record<string, number>) => void;
 };
+
+/** Of a page that Python answers: what edits it, or why its program can't run again. */
+export type Python = { why?: string; edits?: (trace: Trace) => import("./edits.js").Edits };
 
 /** What a tip tells of an element. */
 export type Told = { title?: string; words?: string[]; ref?: Ref | null };
@@ -298,7 +301,7 @@ declare global {
   }
   interface HTMLElement {
     unpack?: { inView: () => Promise<void>; recording: () => Promise<Trace>; run: (code: string) => void };
-    edits?: (made: typeof import("./edits.js").Edits) => void; // what the code that edits calls
+    edits?: (make: typeof import("./edits.js").editsOver) => void; // what the code that edits calls
     player?: any; // what is mounted there
     live?: any;
     comparison?: import("./compare.js").Comparison;
