@@ -35,14 +35,11 @@ function bytesOf(text) {
   return new Uint8Array(bytes.buffer, 0, Math.floor((text.length * 4) / 5));
 }
 
-function textOf({ type, textContent }) {
+function textOf(name) {
+  const { type, textContent } = document.getElementById(name);
   if (type !== "application/gzip") return textContent;
   const packed = new Blob([bytesOf(textContent)]).stream();
   return new Response(packed.pipeThrough(new DecompressionStream("gzip"))).text();
-}
-
-async function recording() {
-  return JSON.parse(await textOf(document.getElementById("trace")));
 }
 
 // Style and code, which come as one text.
@@ -54,10 +51,8 @@ function run(text) {
 }
 
 const main = document.querySelector("main");
-main.unpack = { inView, recording, run };
+main.unpack = { inView, textOf, run };
 if (parent !== window) await inView();
-const code = document.getElementById("code");
-const text = await textOf(code);
+const code = await textOf("code");
 main.hidden = false;
-code.remove();
-run(text);
+run(code);

@@ -1,7 +1,6 @@
 // Two recordings in one player: two pictures that step together by one slider, grey but
 // for what differs.
 
-import { Asks } from "./asks.js";
 import { helpSheet, textButton } from "./controls.js";
 import { Differences } from "./differences.js";
 import { element, setText } from "./dom.js";
@@ -74,7 +73,6 @@ export class Comparison extends Player {
     trace.events.forEach((event) => {
       event.say = [...new Set(event.of.map((/** @type {Event} */ one) => one.say))].join(" ");
     });
-    this.asks = new Asks(this);
     this.found = new Found(this);
     this.help = helpSheet(() => this.toggleHelp());
     root.replaceChildren(lead, sentence, this.found.box, both, this.buildBar(), this.help);

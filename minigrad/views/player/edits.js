@@ -30,7 +30,6 @@ export class Edits extends Edited {
     this.channel = channel;
     this.undoing = textButton(message("editing.undo"), message("editing.undo"), message("editing.key"), () => this.undo());
     this.ending = element("button", "", message("editing.end"));
-    this.ending.type = "button";
     this.ending.onclick = () => this.undo(1);
     this.form = element("form");
     this.form.onsubmit = (event) => {
@@ -41,7 +40,6 @@ export class Edits extends Edited {
       else this.set(this.what, typed, null);
     };
     this.badge = element("button", "badge", message("editing.badge"));
-    this.badge.type = "button";
     this.badge.title = message("button.with-key", { label: message("editing.undo"), key: message("editing.key") });
     this.badge.onclick = () => this.undo();
     const buttons = element("span", "ways");

@@ -129,7 +129,6 @@ export class Found {
   item({ stop, deeds }) {
     const item = element("li");
     const button = element("button");
-    button.type = "button";
     button.append(element("b", "", String(stop)), ` ${deeds.join(", ")}`);
     button.onclick = () => this.player.goToStop(stop);
     item.append(button);

@@ -24,6 +24,7 @@ export async function start(Shown = Player) {
   const options = {
     position: Number(recall(memory) ?? root.dataset.start) || 0,
     onMove: keeper(memory),
+    asks: main.asks,
     answers: JSON.parse(recall(kept) || "{}"),
     python: () => findPython(root.dataset.key),
     onAnswer: (answers) => remember(kept, JSON.stringify(answers)),
@@ -43,7 +44,7 @@ export async function start(Shown = Player) {
  * @param {HTMLElement} root @param {HTMLElement} main @param {PlayerOptions} options
  */
 async function stand(Shown, root, main, options) {
-  const trace = await main.unpack.recording();
+  const trace = JSON.parse(await main.unpack.textOf("trace"));
   const place = root.cloneNode();
   root.replaceWith(place);
   show(main, true);

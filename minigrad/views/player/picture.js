@@ -180,7 +180,6 @@ export class PicturePane {
     if (this.pictures.length > 1) buttons.unshift([message("zoom.open.short"), "zoom.open", () => this.toggleModules()]);
     for (const [words, name, action] of buttons) {
       const button = element("button", "", words);
-      button.type = "button";
       button.title = message(name);
       if (name !== "zoom.open") button.setAttribute("aria-label", message(name));
       button.onclick = action;

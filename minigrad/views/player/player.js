@@ -1,6 +1,5 @@
 // The player: it ties the panes to buttons and keys.
 
-import { Asks } from "./asks.js";
 import { CodePane } from "./code.js";
 import { choice, helpSheet, iconButton, setIcon, textButton } from "./controls.js";
 import { CtxPane } from "./ctx.js";
@@ -98,7 +97,8 @@ export class Player {
     this.ctx = new CtxPane(this.trace, this.story, new Inspector(...parts), choose);
     this.ctx.box.firstChild.append(iconButton("close", message("ctx.close"), "c", () => this.inspect(false)));
     this.timeline = new Timeline(memory, this, choose);
-    this.asks = new Asks(this, this.options.answers, this.options.onAnswer);
+    const { asks, answers, onAnswer } = this.options;
+    this.asks = asks ? new asks(this, answers, onAnswer) : null;
     const { signal } = this.listening;
     this.tip = new Tip(root, this.trace, signal);
     const stage = element("div", "stage");
@@ -107,7 +107,7 @@ export class Player {
     root.replaceChildren(
       sentence,
       this.found.box,
-      this.asks.box,
+      ...(this.asks ? [this.asks.box] : []),
       stage,
       this.code.strip,
       this.numbers.box,
@@ -141,7 +141,6 @@ export class Player {
     this.levels.setAttribute("aria-label", message("level.name"));
     for (const level of LEVELS) {
       const button = element("button", "", message(`level.${level}`));
-      button.type = "button";
       button.value = String(level);
       button.onclick = () => this.setLevel(level);
       this.levels.append(button);
@@ -266,7 +265,7 @@ export class Player {
   /** @param {number} position */
   go(position) {
     const wanted = Math.max(0, Math.min(this.story.length, Math.round(position)));
-    const to = this.asks.limit(wanted);
+    const to = this.asks ? this.asks.limit(wanted) : wanted;
     if (to === this.position) return;
     const stop = lastAtMost(this.stops, to);
     const single = to > this.position && this.stops[stop - 1] === this.position;
@@ -290,7 +289,7 @@ export class Player {
     this.tip.hide();
     /** @type {{show: (view: View) => void}[]} */
     const parts = [this.code, this.graph, this.ctx, this.timeline, this.asks, this.numbers];
-    for (const part of parts) part.show(view);
+    for (const part of parts) part?.show(view);
     this.found.here();
     // What has to be measured comes last: then the page is laid out once a step.
     for (const part of [this.ctx, this.code, this.graph]) part.measure(view);
@@ -350,7 +349,7 @@ export class Player {
   }
 
   step() {
-    if (this.asks.waitsAt(this.position)) {
+    if (this.asks?.waitsAt(this.position)) {
       this.asks.focus();
       return false;
     }
@@ -370,7 +369,6 @@ export class Player {
     this.showLevel();
     this.stops = this.story.stopsAt(this.level);
     const nearest = this.stops[lastAtMost(this.stops, this.position)];
-    this.options.onLevel?.(this.level);
     this.position = -1;
     this.lay();
     this.go(nearest);
@@ -388,7 +386,7 @@ export class Player {
     setIcon(this.playButton, "pause", message("button.pause"));
     const beat = () => {
       const over = !this.step() || this.position >= this.stops.at(-1);
-      if (over || this.asks.waitsAt(this.position)) this.pause();
+      if (over || this.asks?.waitsAt(this.position)) this.pause();
       else this.timer = setTimeout(beat, 1400 / this.speed);
     };
     beat();
@@ -417,7 +415,7 @@ export class Player {
     const closed = [help, found.box, numbers.box].every((box) => box.hidden);
     const strip = timeline.box.open === Boolean(this.trace.meta.memory);
     const asAtFirst = ctx.locals.open && strip && !presenter.on && !this.engine;
-    const choosing = this.asks.box.querySelector("input:checked");
+    const choosing = this.asks?.box.querySelector("input:checked");
     const inspects = this.root.classList.contains("inspecting") || this.edits?.isOpen;
     return closed && asAtFirst && !choosing && !inspects && !this.playing;
   }

@@ -246,6 +246,7 @@ export type PlayerOptions = {
   position?: number;
   level?: number;
   speed?: number;
+  asks?: typeof import("./asks.js").Asks; // where the recording has questions
   answers?: Record<string, number>; // position of a question -> number of the choice
   presents?: boolean; // on a slide, which a presenter shows
   side?: boolean; // one of two in a comparison
@@ -253,7 +254,6 @@ export type PlayerOptions = {
   edits?: import("./edits.js").Edits; // of the player before
   onSuccessor?: (player: import("./player.js").Player) => void;
   onMove?: (position: number) => void;
-  onLevel?: (level: number) => void;
   onAnswer?: (answers: Record<string, number>) => void;
 };
 
@@ -300,8 +300,9 @@ declare global {
     ): Document & { documentElement: SVGSVGElement };
   }
   interface HTMLElement {
-    unpack?: { inView: () => Promise<void>; recording: () => Promise<Trace>; run: (code: string) => void };
+    unpack?: { inView: () => Promise<void>; textOf: (script: string) => Promise<string>; run: (code: string) => void };
     edits?: (make: typeof import("./edits.js").editsOver) => void; // what the code that edits calls
+    asks?: typeof import("./asks.js").Asks;
     player?: any; // what is mounted there
     live?: any;
     comparison?: import("./compare.js").Comparison;
