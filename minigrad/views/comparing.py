@@ -109,15 +109,15 @@ class Comparison:
             "meta": {"title": " | ".join(self._titles), "level": level},
             "titles": self._titles,
             "traces": [without_questions(side._pictured()) for side in self._sides],
-            "moves": self._moves,
-            "things": [
-                [side.places.get(thing) for side in self._values]
-                for thing in self._things
-            ],
-            "changes": self._changes,
             "say": self.sentence,
             "lead": "",
+            **self.differing(),
         }
+
+    def differing(self) -> Json:
+        """What differs, for a page: what belongs together, where it is, since when."""
+        things = [[v.places.get(thing) for v in self._values] for thing in self._things]
+        return {"moves": self._moves, "things": things, "changes": self._changes}
 
     def _go_through(self) -> None:
         """Note at which steps a thing comes to differ, and no longer does."""

@@ -9,6 +9,7 @@ import html
 import json
 import re
 import secrets
+import string
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -22,7 +23,10 @@ from minigrad.views import script
 PACK_ABOVE = 4_000  # characters of JSON; beyond this the trace travels compressed
 MOST_PICTURE = 200_000  # characters of SVG; a larger one would swell the notebook
 
-_HTML_SAFE = bytes.maketrans(b"&<>", b",./")
+_B85 = f"{string.digits}{string.ascii_letters.swapcase()}!#$%&()*+-;<=>?@^_`{{|}}~"
+_DIGITS = bytes([digit for digit in range(40, 127) if digit not in b"<\\"])
+_VALUE = re.compile('"([0-9a-f]{16})"')
+_HTML_SAFE = bytes.maketrans(_B85.encode(), _DIGITS)
 
 
 def page_of(data: Mapping[str, Any], key: str = "", start: int = 0) -> str:
@@ -32,9 +36,10 @@ def page_of(data: Mapping[str, Any], key: str = "", start: int = 0) -> str:
     default made of the content.
     """
     raw = json.dumps(played(data), separators=(",", ":"), ensure_ascii=False)
+    raw = _numbered(raw, data)
     key = key or hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
     title = data["meta"].get("title") or message("notebook.page")
-    code = _packed_code(messages.in_use, "compare" if "traces" in data else "page")
+    code = _packed_code(messages.in_use, *_kind_of(data))
     return _document(title, key, _trace_script(raw), code, start)
 
 
@@ -63,6 +68,21 @@ def sentence_of_line(event: dict[str, Any], sources: list[dict[str, Any]]) -> st
         return ""
     text = "".join([part for _, part in source["tokens"][line]]).strip()
     return line_next(source["name"], source["first"] + line, text)
+
+
+def _numbered(raw: str, data: Mapping[str, Any]) -> str:
+    """A recording as JSON in which values have numbers: hashes can't be compressed."""
+    values = [name for one in data.get("traces", [data]) for name in one["values"]]
+    numbers = {name: f'"{place}"' for place, name in enumerate(dict.fromkeys(values))}
+    return _VALUE.sub(lambda found: numbers.get(found[1], found[0]), raw)
+
+
+def _kind_of(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """The code that a page needs, and the part that only questions need."""
+    if "traces" in data:
+        return ("compare",)
+    asks = any(event["k"] == "ask" for event in data["events"])
+    return ("page", "asks") if asks else ("page",)
 
 
 def live_page(title: str) -> str:
@@ -203,12 +223,15 @@ def _trace_script(raw: str) -> str:
 
 
 @cache
-def _packed_code(language: messages.Language, first: str) -> str:
+def _packed_code(language: messages.Language, *kind: str) -> str:
     """Style and code of a player, compressed: a notebook holds many of them."""
-    return _packed(f"{script.style(first)}\0{script.module(first)}")
+    return _digits(script.packed(*kind))
 
 
 def _packed(text: str) -> str:
     """Compressed, in digits that HTML and JSON leave as they are (see unpack.js)."""
-    packed = gzip.compress(text.encode(), 9, mtime=0)
+    return _digits(gzip.compress(text.encode(), 9, mtime=0))
+
+
+def _digits(packed: bytes) -> str:
     return base64.b85encode(packed).translate(_HTML_SAFE).decode()

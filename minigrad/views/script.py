@@ -1,12 +1,13 @@
 """The player's code as a page has it: the modules of ``player/``, joined and shortened.
 
 ``python -m minigrad.views.script`` makes the files in ``bundles/`` of them; that takes
-npx, which fetches terser and esbuild. Who has changed a module or a style sheet and not
-made them anew is shown them as they are written.
+npx, which fetches terser and esbuild, and zopfli. Who has changed a module or a style
+sheet and not made them anew is shown them as they are written.
 """
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import pathlib
@@ -23,21 +24,30 @@ BUNDLES: Final = FOLDER.parent / "bundles"
 SHEETS: Final = {
     "page": ("player",),
     "compare": ("player", "compare"),
-    "live": ("player", "live"),
+    "live": ("player", "edits", "live"),
+    "edits": ("edits",),
+    "asks": ("asks",),
 }
-"""The style sheets of a page, by the module that starts it."""
+"""The style sheets of a page, or of a part, by the module that starts it."""
 STARTS: Final = {
     "page": "start();",
     "compare": "startComparison();",
     "live": "startLive();",
+    "edits": 'document.querySelector("main").edits(editsOver);',
+    "asks": 'document.querySelector("main").asks = Asks;',
     "unpack": "",
 }
 """What the modules that are bundled do at last."""
-LIVE: Final = ("live.",)
-TWO: Final = ("compare.",)
-"""Beginnings of texts that only a live player has a place for, or a comparison."""
+TEXTS: Final = {
+    "compare": ("compare.",),
+    "live": ("live.", "editing."),
+    "edits": ("editing.",),
+    "asks": ("ask.",),
+}
+"""Beginnings of the texts that only this page, or part, has a place for."""
 ESBUILD: Final = ("npx", "--yes", "esbuild@0.28.2", "--minify", "--loader=css")
-TERSER: Final = ("npx", "--yes", "terser@5.51.4", "--module", "-c", "passes=2", "-m")
+SMALL: Final = "passes=2,pure_getters,sequences=false"  # what packs best
+TERSER: Final = ("npx", "--yes", "terser@5.51.4", "--module", "-c", SMALL, "-m")
 
 IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
@@ -93,16 +103,33 @@ def _shortened(file: pathlib.Path, written: str) -> str:
     return short if head == stamp(written) else written
 
 
-def module(first: str = "page") -> str:
-    """All that a page runs: the texts, the player, and its start."""
-    return _texts(first) + bundle(first)
+def code(first: str = "page", *parts: str) -> str:
+    """All that a page runs, as ``unpack.js`` takes it: style and module.
+
+    ``parts`` are what only some pages need; each has a scope of its own.
+    """
+    styles = [style(one) for one in (first, *parts)]
+    modules = [f"{{{bundle(part)}}}" for part in parts]
+    return "".join([*styles, "\0", _texts(first, *parts), *modules, bundle(first)])
 
 
-def _texts(first: str) -> str:
+def packed(*names: str) -> bytes:
+    """That code compressed; at its smallest if that was made of it as it is now."""
+    text = code(*names).encode()
+    file = BUNDLES / f"{'-'.join(names)}.gz"
+    made = file.read_bytes() if file.is_file() else b""
+    if made and gzip.decompress(made) == text:
+        return made
+    return gzip.compress(text, 9, mtime=0)
+
+
+def _texts(*names: str) -> str:
     """The table of messages as the page has it, without words that stay the same."""
     table = messages.in_use.table
+    others = [one for name in TEXTS.keys() - set(names) for one in TEXTS[name]]
+    own = [one for name in names for one in TEXTS.get(name, ())]
+    left_out = tuple(set(others).difference(own))
     said = table["page"].items()
-    left_out = {"page": (*LIVE, *TWO), "compare": LIVE}.get(first, ())
     page = {key: text for key, text in said if not key.startswith(left_out)}
     words = {word: text for word, text in table["words"].items() if word != text}
     texts = {"MESSAGES": page, "WORDS": words}
@@ -119,6 +146,11 @@ def main() -> int:
         _make(BUNDLES / f"{first}.js", joined(first), TERSER)
     for first in SHEETS:
         _make(BUNDLES / f"{first}.css", sheets(first), ESBUILD)
+    bundle.cache_clear()
+    style.cache_clear()
+    from zopfli import gzip as smallest
+
+    (BUNDLES / "page.gz").write_bytes(smallest.compress(code("page").encode()))
     return 0
 
 

@@ -3,8 +3,6 @@
 // asks here for its recording once more.
 
 const NEAR = "300px";
-const DIGITS =
-  "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%,()*+-;.=/?@^_`{|}~";
 
 // Resolves when the frame comes near. Until then what stands below it shows through:
 // so it is there in print.
@@ -23,39 +21,38 @@ function inView() {
   });
 }
 
-// Five digits stand for four bytes; fewer at the end for one byte less than they are.
+// Five digits, from ( to ~ but for < and \, stand for four bytes; fewer at the end for one
+// byte less than they are.
 function bytesOf(text) {
-  const values = [];
-  [...DIGITS].forEach((digit, value) => (values[digit.charCodeAt(0)] = value));
+  const digit = (code) => code - 40 - (code > 60) - (code > 92);
   const padded = text.padEnd(5 * Math.ceil(text.length / 5), "~");
   const bytes = new DataView(new ArrayBuffer((padded.length / 5) * 4));
   for (let at = 0; at < padded.length; at += 5) {
     let number = 0;
-    for (let i = at; i < at + 5; i++) number = number * 85 + values[padded.charCodeAt(i)];
+    for (let i = at; i < at + 5; i++) number = number * 85 + digit(padded.charCodeAt(i));
     bytes.setUint32((at / 5) * 4, number);
   }
   return new Uint8Array(bytes.buffer, 0, Math.floor((text.length * 4) / 5));
 }
 
-function textOf({ type, textContent }) {
+function textOf(name) {
+  const { type, textContent } = document.getElementById(name);
   if (type !== "application/gzip") return textContent;
   const packed = new Blob([bytesOf(textContent)]).stream();
   return new Response(packed.pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
-async function recording() {
-  return JSON.parse(await textOf(document.getElementById("trace")));
+// Style and code, which come as one text.
+function run(text) {
+  const [style, script] = ["style", "script"].map((name) => document.createElement(name));
+  [style.textContent, script.textContent] = text.split("\0");
+  script.type = "module";
+  document.head.append(style, script);
 }
 
-document.querySelector("main").unpack = { inView, recording };
+const main = document.querySelector("main");
+main.unpack = { inView, textOf, run };
 if (parent !== window) await inView();
-const code = document.getElementById("code");
-const [css, js] = (await textOf(code)).split("\0");
-const style = document.createElement("style");
-const script = document.createElement("script");
-style.textContent = css;
-script.type = "module";
-script.textContent = js;
-document.querySelector("main").hidden = false;
-code.remove();
-document.head.append(style, script);
+const code = await textOf("code");
+main.hidden = false;
+run(code);

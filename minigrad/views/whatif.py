@@ -241,7 +241,9 @@ class Edits:
         """The run with the edits that are ``asked`` for, as the page plays it."""
         run = self._run(asked["edits"])
         told = outcome(self._recording.data, run.data)
-        return {"trace": page.played(run._pictured()), "say": told}
+        differing = Comparison(self._recording, run).differing()
+        trace = page.played(run._pictured())
+        return {"trace": trace, "say": told, "differing": differing}
 
     def _run(self, edits: list[Json]) -> Recording:
         run = self._recording

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from minigrad import errors
+from minigrad.views import script
 from minigrad.views.whatif import Edits
 
 if TYPE_CHECKING:
@@ -31,9 +32,20 @@ def connect(key: str, recording: Recording) -> None:
     if not is_notebook():
         return
     wire()
-    _shown[key] = Edits(recording).answers()
+    _shown[key] = answers_about(recording)
     if len(_shown) > MOST_SHOWN:
         del _shown[next(iter(_shown))]
+
+
+def answers_about(recording: Recording) -> Answers:
+    """What a page asks of its recording; to begin with, the code that edits."""
+    edits = Edits(recording)
+
+    def hello(asked: Json) -> Json:
+        said = edits.hello(asked)
+        return said if said["why"] else {"code": script.code("edits")}
+
+    return edits.answers() | {"hello": hello}
 
 
 def is_notebook() -> bool:

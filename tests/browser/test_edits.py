@@ -98,7 +98,7 @@ class Wired:
     def show(self, recording: Recording, known: bool = True) -> Frame:
         wire._shown.clear()
         if known:
-            wire._shown["key"] = wire.Edits(recording).answers()
+            wire._shown["key"] = wire.answers_about(recording)
         shown = views_page.page_of(recording._pictured(), "key")
         self.page.evaluate("shown => show(shown)", shown)
         self.page.wait_for_function(MOUNTED)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 from html.parser import HTMLParser
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 from minigrad.tracing.messages import message
 from minigrad.views.page import sentence_of_line
 from tests.views.folding import state_at
+from tests.views.test_page import unpacked
 
 Trace = dict[str, Any]
 
@@ -21,8 +20,7 @@ def trace_in(output: str) -> Trace:
     page = _Finder("iframe", "srcdoc").in_(page) or page  # of a report card
     script = _Finder("script", "type", id="trace").in_(page)
     kind, _, text = script.partition("\n")
-    digits = text.translate(str.maketrans(",./", "&<>"))
-    raw = gzip.decompress(base64.b85decode(digits)) if "gzip" in kind else text
+    raw = unpacked(text) if "gzip" in kind else text
     trace: Trace = json.loads(raw)
     for one in trace.get("traces", [trace]):  # two, of a comparison
         for event in one["events"]:

@@ -267,9 +267,9 @@ def test_language_without_a_table_is_refused(
 
 
 def test_page_carries_the_table_of_its_language(pseudo: Path) -> None:
-    before = script.module()
+    before = script.code()
     messages.use(str(pseudo))
     table = messages.in_use.table
-    assert table["page"]["button.step"] in script.module() != before
-    assert table["words"]["freed"] in script.module()
+    assert table["page"]["button.step"] in script.code() != before
+    assert table["words"]["freed"] in script.code()
     assert "const WORDS={};" in before

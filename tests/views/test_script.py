@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from collections import Counter
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 from minigrad.tracing.messages import ENGLISH, fields_of, read
 from minigrad.views import script
 
-ALL = (*dict.fromkeys((*script.modules("live"), *script.modules("compare"))),)
+ALL = tuple(
+    dict.fromkeys(name for first in script.SHEETS for name in script.modules(first))
+)
 PAGE = read(ENGLISH)["page"]
 FILLED = re.compile(r'message\("([\w.-]+)", \{([^{}]*)\}\)')
 EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.M)
@@ -65,7 +68,6 @@ def test_module_imports_what_earlier_ones_export_and_uses_it(name: str) -> None:
 def test_import_that_is_missing_is_named() -> None:
     assert missing_imports("page", code_of("page"), set()) == {
         "Player",
-        "findPython",
         "goOnByKey",
         "onKey",
         "whenIdle",
@@ -120,11 +122,43 @@ def test_module_that_has_changed_is_shown_as_it_is_written(
     assert script.bundle.__wrapped__("unpack") == code
 
 
+def test_page_was_packed_small_as_it_is_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, code = script.packed("page"), script.code("page").encode()
+    assert made == (script.BUNDLES / "page.gz").read_bytes(), (
+        "run python -m minigrad.views.script"
+    )
+    assert len(made) < 0.97 * len(gzip.compress(code, 9))
+    stale = gzip.compress(code + b" ")
+    (tmp_path / "page.gz").write_bytes(stale)
+    for style in ("page.css", "page.js"):
+        (tmp_path / style).write_bytes((script.BUNDLES / style).read_bytes())
+    monkeypatch.setattr(script, "BUNDLES", tmp_path)
+    assert gzip.decompress(script.packed("page")) == code
+
+
 def test_only_a_live_page_carries_what_a_live_player_needs() -> None:
     assert "class Live " in script.joined("live")
     assert "class Live " not in script.joined("page")
-    assert len(script.module("live")) > len(script.module())
+    assert len(script.code("live")) > len(script.code())
     assert len(script.style("live")) > len(script.style())
+
+
+@pytest.mark.parametrize(
+    ("part", "does", "says"),
+    [("edits", "class Edits ", "editing.end"), ("asks", "class Asks ", "ask.commit")],
+)
+def test_part_is_not_in_the_pages_that_do_without(
+    part: str, does: str, says: str
+) -> None:
+    assert does in script.joined(part)
+    assert PAGE[says] in script.code(part)
+    assert PAGE[says] in script.code("page", part)
+    for first in ("page", "compare"):
+        assert does not in script.joined(first)
+        assert PAGE[says] not in script.code(first)
+    assert "class Edits " in script.joined("live")
 
 
 def keys_asked() -> tuple[set[str], list[str]]:

@@ -81,33 +81,9 @@ export class Channel {
     const question = this.asked.get(id);
     if (!question) return; // asked by another page of the same widget
     this.asked.delete(id);
-    if (gone) question.reject(new Error(message("edit.gone")));
+    if (gone) question.reject(new Error(message("editing.gone")));
     else if (refused !== undefined) question.reject(new Error(refused));
     else question.resolve(content);
     this.sendNext(question.kind);
   }
-}
-
-/** @param {any} say what the page around is told */
-export function openChannel(say = "minigrad live") {
-  const { port1, port2 } = new MessageChannel();
-  const channel = new Channel(port1);
-  parent.postMessage(say, "*", [port2]);
-  return channel;
-}
-
-const ANSWERS_WITHIN = 1000; // ms
-
-/**
- * Whether Python has the recording of a page in a notebook, and why it cannot run its
- * program again if so.
- * @param {string} key @returns {Promise<{ channel: Channel, why: string } | null>}
- */
-export async function findPython(key) {
-  if (parent === window) return null;
-  const channel = openChannel({ minigrad: "player", key });
-  /** @type {Promise<null>} */
-  const late = new Promise((done) => setTimeout(() => done(null), ANSWERS_WITHIN));
-  const answer = await Promise.race([channel.ask("hello", {}), late]).catch(() => null);
-  return answer && { channel, why: answer.why };
 }

@@ -168,7 +168,6 @@ export class CodePane {
     const what = `line ${index} ${offset}`;
     if (!this.index.of(what).length) return element("span", "number", number);
     const button = element("button", "number", number);
-    button.type = "button";
     button.tabIndex = -1;
     button.setAttribute("aria-label", message("line.steps", { number }));
     line.classList.add("has-steps");

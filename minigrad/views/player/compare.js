@@ -1,8 +1,8 @@
 // Two recordings in one player: two pictures that step together by one slider, grey but
 // for what differs.
 
-import { Asks } from "./asks.js";
 import { helpSheet, textButton } from "./controls.js";
+import { Differences } from "./differences.js";
 import { element, setText } from "./dom.js";
 import { blankState } from "./folding.js";
 import { Found } from "./found.js";
@@ -11,7 +11,6 @@ import { message } from "./messages.js";
 import { start } from "./page.js";
 import { Player } from "./player.js";
 import { pictureOf } from "./saving.js";
-import { setKinds } from "./scene.js";
 import { lastAtMost } from "./story.js";
 
 /** @typedef {import("./keys.js").Key} Key */
@@ -31,9 +30,8 @@ export class Comparison extends Player {
 
   build() {
     const { root, trace } = this;
-    const { data } = trace;
-    this.data = data;
-    this.changes = data.changes;
+    const { data, differences } = trace;
+    Object.assign(this, { data, differences, changes: data.changes });
     root.classList.add("mg-player", "mg-comparison");
     root.tabIndex = 0;
     root.dataset.lmSuppressShortcuts = "true";
@@ -75,7 +73,6 @@ export class Comparison extends Player {
     trace.events.forEach((event) => {
       event.say = [...new Set(event.of.map((/** @type {Event} */ one) => one.say))].join(" ");
     });
-    this.asks = new Asks(this);
     this.found = new Found(this);
     this.help = helpSheet(() => this.toggleHelp());
     root.replaceChildren(lead, sentence, this.found.box, both, this.buildBar(), this.help);
@@ -154,8 +151,8 @@ export class Comparison extends Player {
     this.presenter.release();
     this.moved = true;
     this.sides.forEach((side, which) => {
-      const at = this.data.steps[to][which];
-      side.root.classList.toggle("waits", to > 0 && this.data.steps[Math.max(0, since)][which] === at);
+      const at = this.differences.steps[to][which];
+      side.root.classList.toggle("waits", to > 0 && this.differences.steps[Math.max(0, since)][which] === at);
       side.go(at);
     });
     this.moved = false;
@@ -174,7 +171,7 @@ export class Comparison extends Player {
   follow(side, at) {
     if (this.moved !== false) return;
     this.position = -1;
-    this.go(this.data.steps.findIndex((one) => one[side] >= at));
+    this.go(this.differences.stepOf(side, at));
   }
 
   /**
@@ -182,28 +179,10 @@ export class Comparison extends Player {
    * @param {number} since @param {number} to
    */
   mark(since, to) {
-    /** @type {Map<number, number>} */
-    const kinds = new Map();
-    const news = new Set();
-    this.news = "";
-    for (const { at, set, say } of this.changes) {
-      if (at > to) break;
-      for (const [thing, kind] of set) {
-        if (kind) kinds.set(thing, kind);
-        else kinds.delete(thing);
-        if (kind && at > since) news.add(thing);
-      }
-      if (at > since) this.news ||= say || "";
-    }
-    this.differing = kinds.size;
+    this.news = this.changes.find(({ at, say }) => say && at > since && at <= to)?.say || "";
+    this.differing = this.differences.at(to).size;
     this.sides.forEach((side, which) => {
-      /** @type {Map<string, Mark>} */
-      const marks = new Map();
-      for (const [thing, kind] of kinds) {
-        const [of, owner] = this.data.things[thing][which] || [];
-        if (of) marks.set(of, { kind, owner, isNew: news.has(thing) });
-      }
-      side.graph.drew = () => markIn(side.graph, marks);
+      side.graph.drew = () => this.differences.mark(side, which, to, since);
       side.graph.drew();
     });
   }
@@ -274,39 +253,15 @@ export class Comparison extends Player {
  * @param {Compared} data @returns {any}
  */
 function joined(data) {
-  const [first, second] = data.traces;
-  let [at, over] = [0, 0];
-  data.steps = [[0, 0]];
-  const events = [...data.moves].map((move) => {
-    const of = [];
-    if (move !== "2") of.push(first.events[at++]);
-    if (move !== "1") of.push(second.events[over++]);
-    data.steps.push([at, over]);
+  const differences = new Differences(data);
+  const { steps } = differences;
+  const events = steps.slice(1).map((now, place) => {
+    const of = data.traces.flatMap(({ events }, side) => events.slice(steps[place][side], now[side]));
     const lvl = Math.min(...of.map((one) => one.lvl));
     return { k: of[0].k, lvl, d: 0, say: "", of };
   });
   const graph = { nodes: [], edges: [], modules: [] };
-  return { meta: data.meta, sources: [], values: {}, ctxs: [], graph, events, data };
-}
-
-/** @typedef {{ kind: number, owner: string, isNew: boolean }} Mark */
-
-/**
- * Lets a picture show what differs, by its address. What is folded into a module is marked
- * at that.
- * @param {import("./picture.js").PicturePane} picture @param {Map<string, Mark>} marks
- */
-function markIn(picture, marks) {
-  if (!picture.svg) return;
-  const unseen = new Map(marks);
-  for (const one of picture.svg.querySelectorAll("[data-place]")) {
-    // Of data the key of its tensor, of a leaf that is drawn several times its node.
-    const place = one.dataset.place.replace(/ \S*\.data/, " ").replace(/__\S+/, "");
-    const mark = marks.get(place);
-    unseen.delete(place);
-    setKinds(one, { differs: mark, only: mark?.kind > 1, fresh: mark?.isNew });
-  }
-  for (const [, { owner }] of unseen) picture.elementOf(owner)?.querySelector(".op")?.classList.add("differs");
+  return { meta: data.meta, sources: [], values: {}, ctxs: [], graph, events, data, differences };
 }
 
 /**

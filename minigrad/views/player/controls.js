@@ -68,7 +68,6 @@ export function setIcon(button, icon, label) {
  */
 export function textButton(text, label, key, action) {
   const button = element("button", "", text);
-  button.type = "button";
   button.title = message("button.with-key", { label, key });
   button.setAttribute("aria-label", label);
   button.onclick = action;

@@ -158,7 +158,6 @@ export class CtxPane {
     row.dataset.place = what;
     const name = element("dt");
     const entry = element("button", "entry", label);
-    entry.type = "button";
     entry.dataset.what = what;
     entry.onclick = () => this.choose(what, label);
     tells(entry, () => ({ title: label, ref }));

@@ -8,12 +8,14 @@ import { message } from "./messages.js";
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
+ * A button is one that sends no form.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag @param {string} className @param {string | null} text
  * @returns {HTMLElementTagNameMap[Tag]}
  */
 export function element(tag, className = "", text = null) {
   const made = document.createElement(tag);
+  if (tag === "button") Object.assign(made, { type: tag });
   if (className) made.className = className;
   if (text !== null) made.textContent = text;
   return made;
@@ -111,19 +113,18 @@ export function tellerOf(thing) {
 }
 
 /**
- * Many things to choose from are one stop of the Tab key; up and down go among them.
- * @param {HTMLElement} box @param {string} selector
+ * Many things to choose from are one stop of the Tab key; arrows go among them, and are
+ * no step of the player.
+ * @param {HTMLElement} box @param {string} selector @param {Record<string, number>} moves
  */
-export function rove(box, selector) {
+export function rove(box, selector, moves = { ArrowDown: 1, ArrowUp: -1 }) {
   const all = () => [...box.querySelectorAll(selector)].filter((one) => one.checkVisibility());
   box.addEventListener("keydown", (event) => {
-    // @ts-ignore: any other key finds nothing
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const by = moves[event.key];
     const choices = by ? all() : [];
     const at = choices.indexOf(document.activeElement);
-    const next = at < 0 ? null : choices[at + by];
-    if (!next) return;
-    next.focus();
+    if (at < 0) return;
+    choices[at + by]?.focus();
     event.preventDefault();
     event.stopPropagation();
   });

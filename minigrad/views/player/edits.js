@@ -1,19 +1,21 @@
 // Values that are edited: typed or dragged, where Python can run the program again. The
 // new run takes the place of the one before; what differs from the original glows.
 
+import { Channel } from "./channel.js";
 import { textButton } from "./controls.js";
-import { SHOWN, Differences, editedPlaces } from "./differences.js";
-import { element, setText, svgElement } from "./dom.js";
+import { Differences } from "./differences.js";
+import { element, setText } from "./dom.js";
+import { Edited, isUndo, isValue } from "./edited.js";
 import { message } from "./messages.js";
+import { succeed } from "./successor.js";
 
-/** @typedef {import("./channel.js").Channel} Channel */
 /** @typedef {import("./player.js").Player} Player */
-/** @typedef {import("./types").PlayerOptions} PlayerOptions */
+/** @typedef {import("./types").Differing} Differing */
 /** @typedef {import("./types").Trace} Trace */
 /** @typedef {import("./types").View} View */
 
 /** @typedef {{ what: string, position: number, text: string }} Edit */
-/** @typedef {{ edits: Edit[], trace: Trace, say: string }} Run */
+/** @typedef {{ edits: Edit[], trace: Trace, say: string, differing?: Differing }} Run */
 /** @typedef {{ text: string, number: number | null, step: number, name: string | null }} Described */
 
 const SAYS_NOTHING_AFTER = 8000; // ms
@@ -21,35 +23,28 @@ const SLACK = 4; // px that a click may move
 const PER_STEP = 3; // px of a drag
 const DRAGGED = ":is(.leaf, .data, .cell, .slot, .gradient)[data-place]";
 
-export class Edits {
-  /** @param {Trace} trace @param {PlayerOptions} options */
-  constructor(trace, options) {
-    this.python = options.python;
-    this.box = element("section", "edits");
-    this.box.setAttribute("aria-label", message("edit.name"));
-    this.told = element("p", "told");
-    this.told.setAttribute("role", "status");
-    this.undoing = textButton(message("edit.undo"), message("edit.undo"), message("edit.key"), () => this.undo());
-    this.ending = element("button", "", message("edit.end"));
-    this.ending.type = "button";
+export class Edits extends Edited {
+  /** @param {Trace} trace @param {Channel} channel */
+  constructor(trace, channel) {
+    super();
+    this.channel = channel;
+    this.undoing = textButton(message("editing.undo"), message("editing.undo"), message("editing.key"), () => this.undo());
+    this.ending = element("button", "", message("editing.end"));
     this.ending.onclick = () => this.undo(1);
     this.form = element("form");
     this.form.onsubmit = (event) => {
       event.preventDefault();
       const typed = this.input.value;
       const same = typed === this.text || Number(typed || NaN) === Number(this.text);
-      if (same) this.say(message("edit.same"));
+      if (same) this.say(message("editing.same"));
       else this.set(this.what, typed, null);
     };
-    this.note = element("p", "note");
-    this.note.setAttribute("role", "alert");
-    this.badge = element("button", "badge", message("edit.badge"));
-    this.badge.type = "button";
-    this.badge.title = message("button.with-key", { label: message("edit.undo"), key: message("edit.key") });
+    this.badge = element("button", "badge", message("editing.badge"));
+    this.badge.title = message("button.with-key", { label: message("editing.undo"), key: message("editing.key") });
     this.badge.onclick = () => this.undo();
     const buttons = element("span", "ways");
     buttons.append(this.undoing, this.ending);
-    this.box.append(this.told, buttons, this.form, this.note);
+    this.note.before(buttons, this.form);
     this.box.addEventListener("keydown", (event) => {
       if (isUndo(event) && event.target !== this.input) this.undo(), event.preventDefault();
       if (event.key === "Escape") this.player.root.focus({ preventScroll: true }), this.choose("", "");
@@ -64,12 +59,11 @@ export class Edits {
   begin(trace) {
     /** @type {Run[]} */
     this.runs = [{ edits: [], trace, say: "" }];
-    this.original = null;
     this.gesture = null;
     this.asked ||= 0;
     this.shown = this.asked + 1; // the first question whose answer may be shown
     this.what = "";
-    this.say("");
+    setText(this.note, "");
   }
 
   get isOpen() {
@@ -78,55 +72,37 @@ export class Edits {
 
   /** @param {Player} player */
   belongTo(player) {
-    this.player = player;
-    const { root, story, trace } = player;
-    if (!this.box.isConnected) root.after(this.box);
-    if (trace === this.runs[0].trace) this.original = story;
-    this.differences = this.runs.length > 1 && this.original ? new Differences(this.original, story) : null;
-    this.edited = editedPlaces(trace);
-    root.classList.toggle("edited", Boolean(this.differences));
+    const { differing } = this.runs.at(-1);
+    this.differences = differing ? new Differences(differing) : null;
+    player.root.classList.add("listens");
+    player.root.classList.toggle("edited", Boolean(differing));
     player.sentence.append(this.badge);
     player.graph.grab = (event) => this.grab(event);
-    player.graph.drew = () => player.view && this.mark(player.view);
-    if (this.python) this.connect();
-    // The wire of a notebook that is loaded anew may come later than its players.
-    root.onpointerenter = () => this.connect();
-    this.render();
+    super.belongTo(player);
   }
 
-  // Whether Python listens, and can run this program again: if not, why.
   async connect() {
-    if (this.channel) {
-      this.player.root.classList.add("listens");
-      return this.channel;
-    }
-    const found = this.python && (await this.python());
-    this.why = found ? found.why : message(parent === window ? "edit.saved" : "edit.alone");
-    if (!found || found.why) return null;
-    this.channel = found.channel;
-    this.player.root.classList.add("listens");
-    return this.channel;
+    return this;
   }
 
   /** @param {View} view */
   mark(view) {
-    this.differences?.mark(this.player.root, view);
-    if (!this.edited.size) return;
-    for (const shape of this.player.root.querySelectorAll(SHOWN)) {
-      const is = this.edited.has(shape.dataset.place);
-      if (is !== shape.classList.contains("changed")) markEdited(shape, is);
-    }
+    const { differences, player } = this;
+    if (differences) differences.mark(player, 1, differences.stepOf(1, view.position));
+    super.mark(view);
+  }
+
+  outcome() {
+    return this.runs.at(-1).say;
   }
 
   render() {
-    const { meta } = this.runs.at(-1).trace;
-    const words = (meta.edits || []).map((/** @type {any} */ edit) => message("edit.is", edit));
-    setText(this.told, [...words, this.runs.at(-1).say].join(" ").trim());
+    super.render();
     const count = this.runs.length - 1;
     this.badge.hidden = this.undoing.hidden = !count;
     this.ending.hidden = count < 2;
     if (!this.what) this.form.hidden = true;
-    this.box.hidden = this.form.hidden && !this.told.textContent && !this.note.textContent;
+    this.box.hidden &&= this.form.hidden;
   }
 
   /**
@@ -137,14 +113,10 @@ export class Edits {
     this.what = what;
     this.form.hidden = true;
     this.say("");
-    if (!/^(node|edge|grad|value|entry \S+ (saved|attr))/.test(what)) return;
-    const { position } = this.player;
-    if (!(await this.connect())) this.say(this.why);
-    else {
-      const described = await this.describe(what, position);
-      if (described?.text && this.what === what) this.fillForm(described.name || name, described);
-      this.render();
-    }
+    if (!isValue(what)) return;
+    const described = await this.describe(what, this.player.position);
+    if (described?.text && this.what === what) this.fillForm(described.name || name, described);
+    this.render();
   }
 
   /** @param {string} what @param {number} position @returns {Promise<Described | null>} */
@@ -170,7 +142,7 @@ export class Edits {
     if (number !== null) {
       const [slider, most] = [element("input"), 2 * Math.abs(number) || 1];
       Object.assign(slider, { type: "range", min: -most, max: most, step, value: number });
-      slider.setAttribute("aria-label", message("edit.slider", { name }));
+      slider.setAttribute("aria-label", message("editing.slider", { name }));
       let gesture = {};
       slider.oninput = () => this.set(this.what, (this.input.value = slider.value), gesture);
       slider.onchange = () => (gesture = {});
@@ -182,9 +154,8 @@ export class Edits {
 
   /** @param {string} words */
   say(words) {
-    setText(this.note, words);
     this.input?.setAttribute("aria-invalid", String(Boolean(words)));
-    this.render();
+    super.say(words);
   }
 
   /**
@@ -199,7 +170,7 @@ export class Edits {
     const { position } = last?.what === what ? last : this.player;
     const next = [...(last?.what === what ? edits.slice(0, -1) : edits), { what, position, text }];
     const number = (this.asked += 1);
-    const silent = setTimeout(() => this.say(message("edit.silent")), SAYS_NOTHING_AFTER);
+    const silent = setTimeout(() => this.say(message("editing.silent")), SAYS_NOTHING_AFTER);
     this.player.pause();
     try {
       const answer = await this.channel.ask("edit", { edits: next });
@@ -231,7 +202,7 @@ export class Edits {
   }
 
   show() {
-    this.player.succeed(this.runs.at(-1).trace);
+    succeed(this.player, this.runs.at(-1).trace);
     if (this.form.hidden || document.activeElement?.closest(".edits form")) return;
     const { what } = this;
     this.describe(what, this.player.position).then((described) => {
@@ -246,7 +217,7 @@ export class Edits {
   grab({ clientX: left, clientY, pointerId }) {
     const under = document.elementsFromPoint(left, clientY);
     const what = under.map((one) => one.closest(DRAGGED)).find(Boolean)?.dataset.place;
-    if (!this.channel || !what) return false;
+    if (!what) return false;
     const { root } = this.player;
     const [gesture, listening] = [{}, new AbortController()];
     const { signal } = listening;
@@ -266,20 +237,7 @@ export class Edits {
   }
 }
 
-/** @param {KeyboardEvent} event */
-export function isUndo(event) {
-  return (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key === "z";
-}
-
-/** @param {Element} shape @param {boolean} is */
-function markEdited(shape, is) {
-  shape.classList.toggle("changed", is);
-  const card = shape.querySelector("rect");
-  if (!card) return;
-  shape.querySelector(".pencil")?.remove();
-  if (!is) return;
-  const [x, y, height] = ["x", "y", "height"].map((name) => Number(card.getAttribute(name)));
-  const pencil = svgElement("text", { class: "pencil", x: x - 9, y: y + height / 2 + 5 });
-  pencil.textContent = "✎";
-  shape.append(pencil);
+/** @param {Trace} trace @param {MessagePort} port where Python answers */
+export function editsOver(trace, port) {
+  return new Edits(trace, new Channel(port));
 }

@@ -86,17 +86,6 @@ export class Found {
     this.show(told.length ? told : all, () => message("found.of", { name }));
   }
 
-  /**
-   * What was asked of the player before.
-   * @param {Found} before
-   */
-  askAgain({ input, what, name }) {
-    if (what) return this.stepsOf(what, name);
-    this.box.hidden = false;
-    this.input.value = input.value;
-    this.search(input.value);
-  }
-
   // After another level was chosen the same steps have other numbers.
   again() {
     this.asked?.();
@@ -140,7 +129,6 @@ export class Found {
   item({ stop, deeds }) {
     const item = element("li");
     const button = element("button");
-    button.type = "button";
     button.append(element("b", "", String(stop)), ` ${deeds.join(", ")}`);
     button.onclick = () => this.player.goToStop(stop);
     item.append(button);

@@ -1,7 +1,7 @@
 // What a key does in the player.
 
 import { leaveFrame } from "./dom.js";
-import { isUndo } from "./edits.js";
+import { isUndo } from "./edited.js";
 
 /** @typedef {import("./player.js").Player} Player */
 

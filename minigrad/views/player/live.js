@@ -1,12 +1,13 @@
 // The live player: inputs above a player, which shows what Python records with them.
 
-import { openChannel } from "./channel.js";
+import { Channel } from "./channel.js";
 import { element, leaveFrame } from "./dom.js";
+import { Edits } from "./edits.js";
 import { message } from "./messages.js";
 import { fitFrame, followTheme, recall, remember } from "./page.js";
 import { Player } from "./player.js";
+import { succeed } from "./successor.js";
 
-/** @typedef {import("./channel.js").Channel} Channel */
 /** @typedef {import("./types").Event} Event */
 /** @typedef {import("./types").Trace} Trace */
 
@@ -34,7 +35,9 @@ const SILENT_AFTER = 8000;
 export function startLive() {
   followTheme();
   const root = document.getElementById("player");
-  root.live = new Live(root, openChannel());
+  const { port1, port2 } = new MessageChannel();
+  root.live = new Live(root, new Channel(port1));
+  parent.postMessage("minigrad live", "*", [port2]);
   fitFrame(root);
 }
 
@@ -140,12 +143,12 @@ class Live {
     const onSuccessor = (/** @type {Player} */ player) => (this.root.player = this.player = player);
     if (this.player) {
       this.player.edits.begin(trace);
-      this.player.succeed(trace);
+      succeed(this.player, trace);
       return;
     }
     onSuccessor(new Player(this.place, trace, {
       position: Number(recall(this.memory)) || 0,
-      python: async () => ({ channel: this.channel, why: "" }),
+      edits: new Edits(trace, this.channel),
       onSuccessor,
       onMove: (at) => remember(this.memory, at),
     }));

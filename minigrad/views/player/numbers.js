@@ -102,7 +102,6 @@ export class Numbers {
   row({ source, text, edge, said, places }) {
     const row = element("li");
     const button = element("button", "addend");
-    button.type = "button";
     button.append(element("b", "", text), ` ${source}`);
     row.append(button);
     if (said) row.append(element("span", "terms", said));

@@ -2,11 +2,11 @@
 
 import { goOnByKey } from "./dom.js";
 import { onKey } from "./keys.js";
-import { findPython } from "./channel.js";
 import { Player } from "./player.js";
 import { whenIdle } from "./story.js";
 
 /** @typedef {import("./types").PlayerOptions} PlayerOptions */
+/** @typedef {import("./types").Python} Python */
 
 const FAR = 1000; // px from the edge of what is seen: more than a screen
 const LOOKS_EVERY = 500; // ms
@@ -24,6 +24,7 @@ export async function start(Shown = Player) {
   const options = {
     position: Number(recall(memory) ?? root.dataset.start) || 0,
     onMove: keeper(memory),
+    asks: main.asks,
     answers: JSON.parse(recall(kept) || "{}"),
     python: () => findPython(root.dataset.key),
     onAnswer: (answers) => remember(kept, JSON.stringify(answers)),
@@ -43,7 +44,7 @@ export async function start(Shown = Player) {
  * @param {HTMLElement} root @param {HTMLElement} main @param {PlayerOptions} options
  */
 async function stand(Shown, root, main, options) {
-  const trace = await main.unpack.recording();
+  const trace = JSON.parse(await main.unpack.textOf("trace"));
   const place = root.cloneNode();
   root.replaceWith(place);
   show(main, true);
@@ -181,6 +182,32 @@ function outerBody() {
   } catch {
     return null; // a frame from elsewhere
   }
+}
+
+const ANSWERS_WITHIN = 1000; // ms
+
+/**
+ * Whether Python has the recording of a page in a notebook; and if so what edits it, or
+ * why its program cannot run again.
+ * @param {string} key @returns {Promise<Python | null>}
+ */
+async function findPython(key) {
+  if (parent === window) return null;
+  const { port1, port2 } = new MessageChannel();
+  parent.postMessage({ minigrad: "player", key }, "*", [port2]);
+  port1.postMessage({ kind: "hello", id: "hello", content: {} });
+  const heard = new Promise((done) => {
+    port1.onmessage = ({ data }) => done(data.content);
+    setTimeout(done, ANSWERS_WITHIN);
+  });
+  const answer = await heard;
+  if (!answer?.code) return answer || null;
+  const main = document.querySelector("main");
+  const edits = await new Promise((done) => {
+    main.edits = done;
+    main.unpack.run(answer.code);
+  });
+  return { edits: (trace) => edits(trace, port1) };
 }
 
 /**

@@ -180,7 +180,6 @@ export class PicturePane {
     if (this.pictures.length > 1) buttons.unshift([message("zoom.open.short"), "zoom.open", () => this.toggleModules()]);
     for (const [words, name, action] of buttons) {
       const button = element("button", "", words);
-      button.type = "button";
       button.title = message(name);
       if (name !== "zoom.open") button.setAttribute("aria-label", message(name));
       button.onclick = action;
@@ -375,18 +374,6 @@ export class PicturePane {
       addEventListener("pointerup", stop);
       addEventListener("pointercancel", stop);
     });
-  }
-
-  /**
-   * The place that was looked at, for a picture of the same size.
-   * @param {PicturePane} before
-   */
-  carryOver(before) {
-    const same = this.picture && String(this.picture.size) === String(before.picture?.size);
-    if (!same || before.isWhole || !before.view) return;
-    this.fit();
-    this.isWhole = false;
-    this.look(before.view);
   }
 
   // What is shown

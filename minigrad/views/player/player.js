@@ -1,11 +1,10 @@
 // The player: it ties the panes to buttons and keys.
 
-import { Asks } from "./asks.js";
 import { CodePane } from "./code.js";
 import { choice, helpSheet, iconButton, setIcon, textButton } from "./controls.js";
 import { CtxPane } from "./ctx.js";
 import { element, setText } from "./dom.js";
-import { Edits } from "./edits.js";
+import { Edited } from "./edited.js";
 import { Found } from "./found.js";
 import { Inspector } from "./inspector.js";
 import { onKey } from "./keys.js";
@@ -17,7 +16,6 @@ import { Presenter } from "./presenter.js";
 import { Story, lastAtMost } from "./story.js";
 import { pictureOf, savingMenu } from "./saving.js";
 import { StepIndex } from "./steps.js";
-import { Agreement, opened } from "./successor.js";
 import { Timeline } from "./timeline.js";
 import { Tip } from "./tips.js";
 
@@ -46,7 +44,7 @@ export class Player {
     this.stops = this.story.stopsAt(this.level);
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
     this.presenter = new Presenter(this);
-    this.edits = options.side ? null : options.edits || new Edits(trace, options);
+    this.edits = options.side ? null : options.edits || new Edited(options.python);
     this.listening = new AbortController();
     this.build();
     this.edits?.belongTo(this);
@@ -99,7 +97,8 @@ export class Player {
     this.ctx = new CtxPane(this.trace, this.story, new Inspector(...parts), choose);
     this.ctx.box.firstChild.append(iconButton("close", message("ctx.close"), "c", () => this.inspect(false)));
     this.timeline = new Timeline(memory, this, choose);
-    this.asks = new Asks(this, this.options.answers, this.options.onAnswer);
+    const { asks, answers, onAnswer } = this.options;
+    this.asks = asks ? new asks(this, answers, onAnswer) : null;
     const { signal } = this.listening;
     this.tip = new Tip(root, this.trace, signal);
     const stage = element("div", "stage");
@@ -108,7 +107,7 @@ export class Player {
     root.replaceChildren(
       sentence,
       this.found.box,
-      this.asks.box,
+      ...(this.asks ? [this.asks.box] : []),
       stage,
       this.code.strip,
       this.numbers.box,
@@ -142,7 +141,6 @@ export class Player {
     this.levels.setAttribute("aria-label", message("level.name"));
     for (const level of LEVELS) {
       const button = element("button", "", message(`level.${level}`));
-      button.type = "button";
       button.value = String(level);
       button.onclick = () => this.setLevel(level);
       this.levels.append(button);
@@ -267,7 +265,7 @@ export class Player {
   /** @param {number} position */
   go(position) {
     const wanted = Math.max(0, Math.min(this.story.length, Math.round(position)));
-    const to = this.asks.limit(wanted);
+    const to = this.asks ? this.asks.limit(wanted) : wanted;
     if (to === this.position) return;
     const stop = lastAtMost(this.stops, to);
     const single = to > this.position && this.stops[stop - 1] === this.position;
@@ -291,7 +289,7 @@ export class Player {
     this.tip.hide();
     /** @type {{show: (view: View) => void}[]} */
     const parts = [this.code, this.graph, this.ctx, this.timeline, this.asks, this.numbers];
-    for (const part of parts) part.show(view);
+    for (const part of parts) part?.show(view);
     this.found.here();
     // What has to be measured comes last: then the page is laid out once a step.
     for (const part of [this.ctx, this.code, this.graph]) part.measure(view);
@@ -351,7 +349,7 @@ export class Player {
   }
 
   step() {
-    if (this.asks.waitsAt(this.position)) {
+    if (this.asks?.waitsAt(this.position)) {
       this.asks.focus();
       return false;
     }
@@ -371,7 +369,6 @@ export class Player {
     this.showLevel();
     this.stops = this.story.stopsAt(this.level);
     const nearest = this.stops[lastAtMost(this.stops, this.position)];
-    this.options.onLevel?.(this.level);
     this.position = -1;
     this.lay();
     this.go(nearest);
@@ -389,7 +386,7 @@ export class Player {
     setIcon(this.playButton, "pause", message("button.pause"));
     const beat = () => {
       const over = !this.step() || this.position >= this.stops.at(-1);
-      if (over || this.asks.waitsAt(this.position)) this.pause();
+      if (over || this.asks?.waitsAt(this.position)) this.pause();
       else this.timer = setTimeout(beat, 1400 / this.speed);
     };
     beat();
@@ -407,22 +404,6 @@ export class Player {
     else this.help.querySelector("button").focus({ preventScroll: true });
   }
 
-  /**
-   * A player of another recording in the place of this one.
-   * @param {Trace} trace @returns {Player}
-   */
-  succeed(trace) {
-    this.pause();
-    this.listening.abort();
-    const again = opened(this);
-    let position = new Agreement(this.trace.events, trace.events).at(this.position);
-    while (trace.events[position]?.k === "what.if") position += 1; // it is to be seen
-    const player = new Player(this.root, trace, { ...this.options, ...this.place(), position, edits: this.edits });
-    again(player);
-    this.options.onSuccessor?.(player);
-    return player;
-  }
-
   // What a player needs to be made anew as it is.
   place() {
     return { position: this.position, level: this.level, speed: this.speed };
@@ -434,7 +415,7 @@ export class Player {
     const closed = [help, found.box, numbers.box].every((box) => box.hidden);
     const strip = timeline.box.open === Boolean(this.trace.meta.memory);
     const asAtFirst = ctx.locals.open && strip && !presenter.on && !this.engine;
-    const choosing = this.asks.box.querySelector("input:checked");
+    const choosing = this.asks?.box.querySelector("input:checked");
     const inspects = this.root.classList.contains("inspecting") || this.edits?.isOpen;
     return closed && asAtFirst && !choosing && !inspects && !this.playing;
   }

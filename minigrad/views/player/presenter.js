@@ -29,7 +29,7 @@ export class Presenter {
     this.on = !this.on;
     player.root.classList.toggle("presenting", this.on);
     this.release();
-    player.asks.again();
+    player.asks?.again();
     if (player.options.presents) return;
     this.tick(Date.now());
     if (parent === window) return;
@@ -54,7 +54,7 @@ export class Presenter {
     const { player } = this;
     const next = player.stops.find((stop) => stop > player.position);
     const outcome = next && OUTCOMES.has(player.story.events[next - 1].k);
-    if (outcome && !this.pausing && !player.asks.isAt(player.position)) {
+    if (outcome && !this.pausing && !player.asks?.isAt(player.position)) {
       this.pausing = true;
       player.root.classList.add("pausing");
       player.say.textContent = message("presenter.what-next");

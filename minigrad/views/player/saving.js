@@ -130,7 +130,6 @@ export function savingMenu(player) {
   };
   for (const way in ways) {
     const button = element("button", "", message(`save.${way}`));
-    button.type = "button";
     button.disabled = way !== "markdown" && !player.graph.svg;
     button.onclick = () => {
       menu.open = false;

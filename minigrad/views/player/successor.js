@@ -1,10 +1,27 @@
 // A player in the place of another: at the step that corresponds, as it was looked at.
 
+/** @typedef {import("./found.js").Found} Found */
+/** @typedef {import("./picture.js").PicturePane} PicturePane */
 /** @typedef {import("./player.js").Player} Player */
 /** @typedef {import("./types").Event} Event */
+/** @typedef {import("./types").Trace} Trace */
+
+/** @param {Player} before @param {Trace} trace */
+export function succeed(before, trace) {
+  before.pause();
+  before.listening.abort();
+  const again = opened(before);
+  const { root, options, edits } = before;
+  let position = new Agreement(before.trace.events, trace.events).at(before.position);
+  while (trace.events[position]?.k === "what.if") position += 1; // it is to be seen
+  const Made = /** @type {typeof Player} */ (before.constructor);
+  const player = new Made(root, trace, { ...options, ...before.place(), position, edits });
+  again(player);
+  options.onSuccessor?.(player);
+}
 
 // Where two stories agree: from the start, and from the end.
-export class Agreement {
+class Agreement {
   /** @param {Event[]} before @param {Event[]} after */
   constructor(before, after) {
     this.before = before;
@@ -41,7 +58,7 @@ function same(one, other) {
  * What one has opened, scrolled and chosen in a player, to be done to its successor.
  * @param {Player} before @returns {(player: Player) => void}
  */
-export function opened(before) {
+function opened(before) {
   const { root, found } = before;
   const bodies = [...root.querySelectorAll(".body")].map((body) => [body.scrollLeft, body.scrollTop]);
   const parts = ["details.memory", "details.locals"];
@@ -55,10 +72,30 @@ export function opened(before) {
     parts.forEach((part, place) => (player.root.querySelector(part).open = open[place]));
     if (before.engine) player.showEngine();
     if (inspects) player.inspect(true, before.ctx.pinned);
-    player.graph.carryOver?.(before.graph);
+    lookedAt(before.graph, player.graph);
     if (before.presenter.on) player.presenter.toggle();
-    if (asked) player.found.askAgain(found);
+    if (asked) askAgain(found, player.found);
     player.root.querySelectorAll(".body").forEach((body, place) => body.scrollTo(bodies[place][0], bodies[place][1]));
     if (focused) player.root.focus({ preventScroll: true });
   };
+}
+
+/** @param {Found} before @param {Found} found */
+function askAgain({ input, what, name }, found) {
+  if (what) return found.stepsOf(what, name);
+  found.box.hidden = false;
+  found.input.value = input.value;
+  found.search(input.value);
+}
+
+/**
+ * The place that was looked at, for a picture of the same size.
+ * @param {PicturePane} before @param {PicturePane} graph
+ */
+function lookedAt(before, graph) {
+  const same = graph.picture && String(graph.picture.size) === String(before.picture?.size);
+  if (!same || before.isWhole || !before.view) return;
+  graph.fit();
+  graph.isWhole = false;
+  graph.look(before.view);
 }

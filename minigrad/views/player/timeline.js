@@ -61,7 +61,6 @@ export class Timeline {
   label({ node, of }) {
     if (!node) return element("span", "owner", of);
     const button = element("button", "owner", of);
-    button.type = "button";
     button.title = message("steps.of", { name: of });
     button.onclick = () => this.choose(`node ${node}`, of);
     return button;

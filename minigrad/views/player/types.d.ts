@@ -246,32 +246,38 @@ export type PlayerOptions = {
   position?: number;
   level?: number;
   speed?: number;
+  asks?: typeof import("./asks.js").Asks; // where the recording has questions
   answers?: Record<string, number>; // position of a question -> number of the choice
   presents?: boolean; // on a slide, which a presenter shows
   side?: boolean; // one of two in a comparison
-  python?: () => Promise<{ channel: import("./channel.js").Channel; why: string } | null>;
+  python?: () => Promise<Python | null>;
   edits?: import("./edits.js").Edits; // of the player before
   onSuccessor?: (player: import("./player.js").Player) => void;
   onMove?: (position: number) => void;
-  onLevel?: (level: number) => void;
   onAnswer?: (answers: Record<string, number>) => void;
 };
+
+/** Of a page that Python answers: what edits it, or why its program can't run again. */
+export type Python = { why?: string; edits?: (trace: Trace) => import("./edits.js").Edits };
 
 /** What a tip tells of an element. */
 export type Told = { title?: string; words?: string[]; ref?: Ref | null };
 
-/** Two recordings side by side, as minigrad.views.comparing describes them. */
-export type Compared = {
+/** What differs between two recordings, as minigrad.views.comparing describes it. */
+export type Differing = {
+  moves: string; // a letter for each step: both, or one of them alone
+  things: ([string, string] | null)[][]; // of each side: its address, and whose it is
+  // What a step sets: a thing differs (1), is only in one (2, 3), or is the same again (0).
+  changes: { at: number; set: number[][]; say?: string }[];
+};
+
+/** Two recordings side by side. */
+export type Compared = Differing & {
   say: string;
   lead: string; // what was asked, above it all
   meta: Record<string, any>;
   titles: string[];
   traces: Trace[];
-  moves: string; // a letter for each step: both, or one of them alone
-  steps: number[][]; // the positions of both after each step; the page counts them
-  things: ([string, string] | null)[][]; // of each side: its address, and whose it is
-  // What a step sets: a thing differs (1), is only in one (2, 3), or is the same again (0).
-  changes: { at: number; set: number[][]; say?: string }[];
 };
 
 // Every element of the player's page is one of HTML or SVG, and has these.
@@ -294,7 +300,9 @@ declare global {
     ): Document & { documentElement: SVGSVGElement };
   }
   interface HTMLElement {
-    unpack?: { inView: () => Promise<void>; recording: () => Promise<Trace> };
+    unpack?: { inView: () => Promise<void>; textOf: (script: string) => Promise<string>; run: (code: string) => void };
+    edits?: (make: typeof import("./edits.js").editsOver) => void; // what the code that edits calls
+    asks?: typeof import("./asks.js").Asks;
     player?: any; // what is mounted there
     live?: any;
     comparison?: import("./compare.js").Comparison;

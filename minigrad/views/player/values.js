@@ -1,6 +1,6 @@
 // Words and pictures of values.
 
-import { element, tabStop, tells } from "./dom.js";
+import { element, rove, tabStop, tells } from "./dom.js";
 import { message, wordFor } from "./messages.js";
 
 /** @typedef {import("./types").Trace} Trace */
@@ -198,7 +198,6 @@ function kindOf(x) {
  * @param {Ask} ask
  */
 function makeAskable(cell, value, place, x, ask) {
-  cell.type = "button";
   cell.tabIndex = -1;
   const fields = { index: elementIndex(value, place), value: number(x) };
   cell.setAttribute("aria-label", message("number.element", fields));
@@ -215,18 +214,7 @@ function goAmong(map, columns, chosen) {
   map.setAttribute("role", "group");
   tabStop(map, cells[at]);
   if (chosen) cells[at].setAttribute("aria-current", "true");
-  map.onkeydown = (event) => {
-    // @ts-ignore of any other key there is none
-    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns }[event.key];
-    if (!by) return;
-    const next = cells[cells.indexOf(document.activeElement) + by];
-    if (next) {
-      tabStop(map, next);
-      next.focus();
-    }
-    event.preventDefault();
-    event.stopPropagation(); // no step of the player
-  };
+  rove(map, "button", { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns });
 }
 
 /**
