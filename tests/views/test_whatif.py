@@ -27,7 +27,7 @@ from minigrad.views.whatif import Edits
 from tests.parity.differential import run
 from tests.parity.differential.statements import write_program
 from tests.tracing.programs import Scale
-from tests.views.edited_programs import edits, shown
+from tests.views.edited_programs import computed, edits, inner_edits, shown
 from tests.views.folding import facts_at, stops_of
 
 noted: list[Any] = []
@@ -579,6 +579,17 @@ def test_edited_leaf_shows_what_the_program_written_so_would(seed: int) -> None:
     assert found
     for what, edited, scratch in found:
         assert shown(edited.data) == shown(scratch.data), what
+
+
+@pytest.mark.parametrize("seed", [2, 8])
+def test_edit_inside_shows_what_the_program_written_so_would(seed: int) -> None:
+    kinds = []
+    for one, edited, scratch in inner_edits(seed):
+        assert computed(edited) == computed(scratch), one
+        kinds.append(one.kind)
+    assert kinds == ["saved", "gradient", "sent", "grad"]
+    for one, edited, otherwise in inner_edits(seed, off=1):
+        assert computed(edited) != computed(otherwise), one
 
 
 def test_leaf_starts_with_its_new_value_wherever_it_comes_from() -> None:
