@@ -54,31 +54,46 @@ class Other(torch.autograd.Function):
 def only_at(turn, change):
     """``change``, made the one time that it is asked for the number of ``turn``."""
     turns = iter(range(1_000_000))
-    return lambda given: change(given) if next(turns) == turn else given
+    return lambda given, *_: change(given) if next(turns) == turn else given
+
+
+def other_one(place, numbers):
+    """What makes other numbers of one of several gradients."""
+    return lambda given: tuple(
+        [Other.apply(g, numbers) if i == place else g for i, g in enumerate(given)]
+    )
+
+
+def other_grad(numbers):
+    """What puts other numbers into a leaf's ``.grad``."""
+    return lambda leaf: setattr(leaf, "grad", Other.apply(leaf.grad, numbers))
+
+
+def other_saved(turn, numbers):
+    """Hooks that give back other numbers for one saved value."""
+    turns = iter(range(1_000_000))
+
+    def unpack(kept):
+        old, version, of_turn = kept
+        if old._version != version:
+            raise RuntimeError("modified by an inplace operation")
+        return Other.apply(old, numbers) if of_turn == turn else old
+
+    return torch.autograd.graph.saved_tensors_hooks(
+        lambda old: (old, old._version, next(turns)), unpack
+    )
 '''
 """What the lines of a program that is written so need; it makes no step of its own."""
-SAVED: Final = """
-kept_{turn} = only_at({turn}, lambda old: (old, {numbers}))
-with torch.autograd.graph.saved_tensors_hooks(
-    kept_{turn}, lambda kept: Other.apply(*kept) if isinstance(kept, tuple) else kept
-):
-"""
-GRADIENT: Final = """
-{name}.grad_fn.register_prehook(only_at({turn}, lambda given: tuple(
-    [Other.apply(one, {numbers}) if i == {slot} else one for i, one in enumerate(given)]
-)))
-"""
-SENT: Final = """
-sent = only_at({turn}, lambda given: tuple(
-    [Other.apply(one, {numbers}) if i == {slot} else one for i, one in enumerate(given)]
-))
-{name}.grad_fn.register_hook(lambda given, _: sent(given))
-"""
-GRAD: Final = """
-def put_{name}(leaf):
-    leaf.grad = Other.apply(leaf.grad, {numbers})
-{name}.register_post_accumulate_grad_hook(only_at({turn}, put_{name}))
-"""
+SAVED: Final = "with other_saved({turn}, {numbers}):"
+GRADIENT: Final = (
+    "{name}.grad_fn.register_prehook(only_at({turn}, other_one({slot}, {numbers})))"
+)
+SENT: Final = (
+    "{name}.grad_fn.register_hook(only_at({turn}, other_one({slot}, {numbers})))"
+)
+GRAD: Final = (
+    "{name}.register_post_accumulate_grad_hook(only_at({turn}, other_grad({numbers})))"
+)
 
 
 def program(source: str) -> Callable[[], Any]:
@@ -328,12 +343,10 @@ def with_line(source: str, statement: ast.stmt, line: str, around: bool = False)
     lines = source.splitlines()
     first, last = statement.lineno - 1, statement.end_lineno or 0
     indent = " " * statement.col_offset
-    new = [indent + one if one else "" for one in line.strip("\n").split("\n")]
     if around:
-        inside = [f"    {one}" for one in lines[first:last]]
-        lines[first:last] = [*new, *inside]
-    else:
-        lines[last:last] = new
+        lines[first:last] = [f"    {one}" for one in lines[first:last]]
+        last = first
+    lines.insert(last, indent + line)
     return OTHER + "\n".join(lines) + "\n"
 
 
@@ -360,7 +373,7 @@ def computed(recording: Recording) -> list[Any]:
     before = ""
     for event in data["events"]:
         kind = event["k"]
-        if kind == "what.if" and before == "node.enter":
+        if kind == "what.if" and before == "node.enter" and "n" in event:
             told[-1][2][event.get("slot", 0)] = event["new"]["v"]
         before = kind
         label = labels.get(event.get("n", ""), "")

@@ -390,7 +390,10 @@ def test_picture_shows_the_edited_gradient_where_it_waits() -> None:
 
     def shown(words: str, value: float) -> str:
         data = trace.what_if(words, gradient=value).recording.data
-        at = next(i for i, e in enumerate(data["events"], 1) if e["k"] == "what.if")
+        steps = list(enumerate(data["events"], 1))
+        at = next(i for i, e in steps if e["k"] == "what.if")
+        if "n" not in data["events"][at - 1]:  # it is sent in the step after
+            at = next(i for i, e in steps if i > at and e["k"] == "grad")
         edit, facts = data["events"][at - 1], facts_at(data, at)
         if "slot" not in edit:
             return value_text(data, facts["grads"][edit["n"]])
