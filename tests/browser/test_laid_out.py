@@ -1,4 +1,4 @@
-"""The eight scenes at several widths: nothing is cut off, nothing covers a name."""
+"""The scenes at several widths: nothing is cut off, nothing covers a name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.browser.conftest import ALL_OPEN
 from tests.browser.laboratory import wait_for_player
 from tests.browser.scenes import GO_TO_WORDS, SCENES, leaves
 
-WIDTHS = (800, 960, 1200, 1600)
+WIDTHS = (800, 944, 1200, 1400, 1600)
 
 # What is wrong with how the page is laid out, in words.
 FAULTS = """
