@@ -197,7 +197,8 @@ def edited(at: str, what: str, text: str) -> Any:
 
 def before_and_after() -> Any:
     """What was and what would be, above each other."""
-    return product(keep_values=True).what_if(leaf={"x": [1.0, 5.0]})
+    trace = product(keep_values=True)
+    return trace.what_if("MulBackward is ready", saved={0: [1.0, 5.0]})
 
 
 # Name, what is recorded, and words of the sentence at which the picture is taken.

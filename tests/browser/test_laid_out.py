@@ -46,7 +46,8 @@ FAULTS = """
     const sight = '.chip, .slot, .op, .box.there, .tray.there, .tag.there';
     const skin = (one) => one.querySelector(".skin, rect");
     const parts = [...body.querySelectorAll(sight)].map(skin);
-    const { graph = {} } = document.querySelector(".mg-player").player || {};
+    const { player } = document.getElementById("player");
+    const { graph } = (player.sides || [player]).find((one) => one.graph.body === body);
     const size = graph.picture?.size || [0, 0];
     const [wide, tall] = size.map((one) => one * 0.85 + 24);
     const fits = wide < body.clientWidth && tall < body.clientHeight;
