@@ -44,7 +44,7 @@ class AnomalyMode:
     def node_made(self, node: Any) -> None:
         remember(node)
 
-    def node_returned(self, task: Any, node: Any, gradients: tuple[Any, ...]) -> None:
+    def node_returned(self, task: Any, node: Any, gradients: list[Any]) -> None:
         if self.checks_nan:
             edges = node._edges
             tensors = [i for i, edge in enumerate(edges) if edge is not NOT_A_TENSOR]

@@ -83,7 +83,7 @@ class Observer(Protocol):
         """Backward: a learner's rule has returned; nothing is checked yet."""
 
     def node_returned(
-        self, task: GraphTask, node: _FunctionBase, gradients: tuple[Any, ...]
+        self, task: GraphTask, node: _FunctionBase, gradients: list[Any]
     ) -> None:
         """Backward, *check what it returned*: one gradient per edge, checked."""
 

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import gc
 import itertools
 import json
+import os
 import re
+import sys
+import threading
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, NoReturn, Protocol
+from functools import cache
+from typing import Any, Final, NoReturn
 
 from minigrad import errors
 from minigrad.engine import observe
-from minigrad.engine.core.node import AccumulateGrad
 from minigrad.engine.core.tensor import Tensor
-from minigrad.engine.observe import EVERYTHING
-from minigrad.nn.parameter import Parameter
-from minigrad.tracing.foreign import version_of
+from minigrad.tracing.editing import (
+    UNTIMELY,
+    Birth,
+    Editor,
+    ReachedOutsideError,
+    StepEdit,
+)
 from minigrad.tracing.hearing import Hearing
-from minigrad.tracing.outside import refused_outside
 from minigrad.tracing.program import Program
 from minigrad.tracing.recorder import Recorder
-from minigrad.tracing.story import Story, joins_story
 from minigrad.tracing.trace import Trace
 
 Json = dict[str, Any]
@@ -31,170 +37,26 @@ Json = dict[str, Any]
 ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]+")
 TOLD: Final = ("k", "say", "n", "e", "slot", "cid", "g", "total", "new")
 """What an event tells of the engine; its ctx may have been told by an untimely one."""
-PLAIN: Final = (Tensor, Parameter)
-UNTIMELY: Final = ("ask", "mem.gone", "what.if")
-"""What is told at no certain time: of memory, by the teacher; and of edits."""
+DOES: Final = {
+    "os.mkdir": "makes a folder",
+    "os.remove": "removes a file",
+    "os.rename": "renames a file",
+    "os.rmdir": "removes a folder",
+    "os.system": "runs a command",
+    "os.truncate": "writes to a file",
+    "socket.connect": "opens a connection",
+    "subprocess.Popen": "starts another program",
+}
+"""By the audit event."""
+WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+UNSEEN: Final = ("__pycache__", os.devnull)
+
+
+_here = threading.local()
 
 
 class WhatIfError(errors.MinigradError, RuntimeError):
     """A recording whose program cannot be run again as it was."""
-
-
-class ReachedOutsideError(BaseException):
-    """The program is about to change something of which it has no copy.
-
-    Not an Exception, for the program might catch that and go on.
-    """
-
-
-class Edit(Protocol):
-    """Something that changes what the engine is about to use."""
-
-    def make(self, editor: Editor, event: Json) -> None:
-        """Change it, right after ``event`` was told."""
-
-
-Birth = tuple[str, int | str, int]
-"""Where a tensor gets its first numbers: "start" and its place among those that the
-program starts from, "made" and its number among those that it makes, or "used", its
-key and its version in the first call that shows them.
-"""
-Edits = Mapping[int | Birth, tuple[Edit, ...]]
-"""After which event each is made, in the order of telling; or to which tensor."""
-
-
-class Editor:
-    """Hears the engine while a program runs again, and makes the edits it is given.
-
-    ``theirs`` refers to the learner's own tensors, by their ids: none may be used.
-    """
-
-    observes = EVERYTHING
-
-    def __init__(self, edits: Edits, theirs: Mapping[int, weakref.ref[Any]]) -> None:
-        self.order: dict[int, int] = {}
-        """The number of each event in the order of telling, by its id."""
-        self.told = 0
-        self.at_work: dict[str, Any] = {}
-        self.totals: dict[tuple[int, int, int], Any] = {}
-        self.births: dict[tuple[str, int], Birth] = {}
-        """Of each tensor that a call was given, by its key and its version."""
-        self.failure: Exception | None = None
-        self.made: dict[int, int] = {}
-        """After which event each edit was first made, by its id."""
-        self.reached = ""
-        self._born: dict[int, tuple[weakref.ref[Any], Birth]] = {}
-        self._leaves = 0
-        self._used: set[Birth] = set()
-        self._edits = edits
-        self._theirs = theirs
-
-    def listen(self, story: Story, start: list[Tensor]) -> None:
-        """Hear what ``story`` tells, from now on; the program has its ``start``."""
-        self.story = story
-        self.log = story._log
-        self.log.told = self._told
-        for place, tensor in enumerate(start):
-            self._is_born(tensor, ("start", place, 0))
-
-    def leaf_created(self, tensor: Tensor) -> None:
-        self._leaves += 1
-        self._is_born(tensor, ("made", self._leaves, 0))
-
-    def _is_born(self, tensor: Tensor, birth: Birth) -> None:
-        self._make(birth, {"k": "leaf", "tensor": tensor})
-        self._born[id(tensor.array)] = weakref.ref(tensor.array), birth
-
-    def birth_of(self, tensor: Tensor, version: int) -> Birth:
-        """Where a tensor got the numbers that it has at this version."""
-        known = self._born.get(id(tensor.array))
-        if version == 0 and known is not None and known[0]() is tensor.array:
-            return known[1]
-        return "used", self.log.calls.key_of(tensor), version
-
-    def _is_theirs(self, tensor: Tensor) -> bool:
-        known = self._theirs.get(id(tensor))
-        return known is not None and known() is tensor
-
-    def refuse(self, does: str) -> NoReturn:
-        """Stop the program before it does what it must not."""
-        self.reached = self.reached or does
-        raise ReachedOutsideError
-
-    def _refuse(self, how: str) -> NoReturn:
-        """Stop before a tensor of the learner's own is used."""
-        self.refuse(f"changes a tensor of yours that has no copy ({how})")
-
-    def _told(self, event: Json) -> None:
-        if event["k"] in UNTIMELY:
-            return
-        self.told += 1
-        self.order[id(event)] = self.told
-        self._make(self.told, event)
-
-    def _make(self, when: int | Birth, event: Json) -> None:
-        for edit in self._edits.get(when, ()):
-            self.made.setdefault(id(edit), self.told)
-            try:
-                edit.make(self, event)
-            except Exception as error:  # the program might catch it, and go on
-                self.failure = error
-
-    def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
-        tensors = [one for one in inputs if isinstance(one, Tensor)]
-        for value in tensors:
-            if self._is_theirs(value):
-                self._refuse(f"{ctx.operation_name()} is given one")
-        plain = all([type(one) in PLAIN for one in tensors])
-        if plain and joins_story(ctx, function):
-            for value in tensors:
-                self._is_used(value)
-
-    def _is_used(self, tensor: Tensor) -> None:
-        version = version_of(tensor)
-        key = self.log.calls.key_of(tensor)
-        birth = self.births.setdefault((key, version), self.birth_of(tensor, version))
-        if birth[0] == "used" and birth not in self._used:
-            self._used.add(birth)
-            self._make(birth, {"k": "leaf", "tensor": tensor})
-
-    def backward_started(self, task: Any) -> None:
-        self.totals = {k: v for k, v in self.totals.items() if k[0] != id(task)}
-        for node, slot, _ in task.roots:
-            self.totals[id(task), id(node), slot] = task.waiting[node][slot]
-        self.at_work = {"task": task}
-
-    def node_picked(self, task: Any, node: Any, gradients: list[Any]) -> None:
-        if isinstance(node, AccumulateGrad):
-            leaf = node.variable
-            if self._is_theirs(leaf):
-                self._refuse("backward has come to one")
-        self.at_work = {"task": task, "node": node, "gradients": gradients}
-
-    def gradient_sent(
-        self,
-        task: Any,
-        node: Any,
-        slot: int,
-        receiver: Any,
-        receiver_slot: int,
-        gradient: Any,
-        total: Any,
-    ) -> None:
-        place = id(task), id(receiver), receiver_slot
-        self.at_work = {
-            "task": task,
-            "receiver": receiver,
-            "slot": receiver_slot,
-            "sent": gradient,
-            "before": self.totals.get(place),
-        }
-        self.totals[place] = total
-
-    def gradient_accumulated(
-        self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
-    ) -> None:
-        self.at_work = {"leaf": leaf}
 
 
 class Again(Recorder):
@@ -244,6 +106,37 @@ class Again(Recorder):
         return self
 
 
+@contextlib.contextmanager
+def refused_outside(refuse: Callable[[str], NoReturn]) -> Iterator[None]:
+    """Let ``refuse`` raise in the block before this thread does any of it."""
+    _listen()
+    asks = builtins.input
+    builtins.input = lambda *_: refuse("asks for input()")
+    _here.refuse = refuse
+    try:
+        yield
+    finally:
+        _here.refuse = None
+        builtins.input = asks
+
+
+@cache
+def _listen() -> None:
+    sys.addaudithook(_heard)  # for good: Python cannot take one back
+
+
+def _heard(event: str, args: tuple[Any, ...]) -> None:
+    refuse = getattr(_here, "refuse", None)
+    if refuse is None:
+        return
+    does = DOES.get(event)
+    if event == "open" and args[2] & WRITES:
+        path = str(args[0])
+        does = "" if any([one in path for one in UNSEEN]) else f"writes to {path}"
+    if does:
+        refuse(does)
+
+
 @dataclass(frozen=True)
 class Proof:
     """That a program does the same twice: when each step is told, and what it tells.
@@ -276,14 +169,13 @@ def proved(trace: Trace) -> Proof:
     return proof
 
 
-def run_with(trace: Trace, edit: Edit, when: int | tuple[str, int], new: Trace) -> None:
+def run_with(trace: Trace, edit: StepEdit, new: Trace) -> None:
     """Fill ``new`` with the program of ``trace``, run again with ``edit``.
 
-    It is made after the step ``when``; or to the tensor of this key, where it gets the
-    numbers that it has at this version. Raises: WhatIfError if the program cannot run
-    again as it was until there.
+    It begins after a step; or where the tensor of a key gets the numbers that it has
+    at a version. Raises: WhatIfError if the program cannot do the same until there.
     """
-    proof = proved(trace)
+    proof, when = proved(trace), edit.begins
     program = runnable(trace)
     number: int | Birth
     if isinstance(when, tuple):

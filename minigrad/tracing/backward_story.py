@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -164,7 +164,7 @@ class BackwardStory:
                 }
             )
 
-    def node_returned(self, task: Any, node: Any, gradients: tuple[Any, ...]) -> None:
+    def node_returned(self, task: Any, node: Any, gradients: Sequence[Any]) -> None:
         self._log.program_may_have_run()
         if len(self._open_tasks) > 1:
             self._end_those_inside(task)
@@ -172,7 +172,7 @@ class BackwardStory:
             self.say_returned(node, gradients)
         self._told_as_returned = None
 
-    def say_returned(self, node: Any, gradients: tuple[Any, ...]) -> None:
+    def say_returned(self, node: Any, gradients: Sequence[Any]) -> None:
         """What a rule has returned, before hooks change it."""
         self._told_as_returned = id(node)
         card = self._card if node is self._picked else self._cards.of(node)

@@ -151,7 +151,16 @@ def planned(
         }
         for kind, by_place in wanted.items()
     }
-    return StepEdit(position, here.ctx["id"] if here.ctx else "", here.owner, values)
+    edit = StepEdit(position, here.ctx["id"] if here.ctx else "", here.owner, values)
+    event = data["events"][position - 1]
+    values["sent"] = {}
+    edit.begins = position
+    if event["k"] == "grad" and values["gradient"]:
+        by_id = {edge["id"]: edge for edge in data["graph"]["edges"]}
+        edge = by_id[event["e"]]
+        values["sent"] = {(edge["slot"], edge["id"]): values["gradient"].pop(0)}
+        edit.begins = when_entered(data, position, edge["from"])
+    return edit
 
 
 def planned_leaf(data: Json, name: str, value: Any) -> StepEdit:
@@ -178,7 +187,7 @@ def planned_leaf(data: Json, name: str, value: Any) -> StepEdit:
     owner = leaf["name"] or message("tensor.leaf")
     new = numbers_like(data, leaf["v"], value, owner)
     when = leaf["t"], leaf.get("ver", 0)
-    return StepEdit(when, "", owner, {"leaf": {leaf["t"]: new}})
+    return StepEdit(when, "", owner, {"leaf": {leaf["t"]: new}}, when)
 
 
 def when_kept(data: Json, here: Editable) -> int:
@@ -193,11 +202,15 @@ def when_kept(data: Json, here: Editable) -> int:
 def when_read(data: Json, position: int) -> int:
     """Of a step that unpacks a saved value the one before, at which its node begins."""
     event = data["events"][position - 1]
-    if event["k"] != "hook.unpack":
-        return position
+    is_read = event["k"] == "hook.unpack"
+    return when_entered(data, position, event.get("n")) if is_read else position
+
+
+def when_entered(data: Json, position: int, node: str | None) -> int:
+    """The last step before ``position`` at which a node begins to run."""
     for before in range(position - 1, 0, -1):
         begun = data["events"][before - 1]
-        if begun["k"] == "node.enter" and begun["n"] == event.get("n"):
+        if begun["k"] == "node.enter" and begun["n"] == node:
             return before
     return position
 

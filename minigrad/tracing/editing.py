@@ -6,23 +6,167 @@ import copy
 import functools
 import operator
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from minigrad.engine.core.node import accumulate_node
+from minigrad.engine.core.node import AccumulateGrad, accumulate_node, split_edge
 from minigrad.engine.core.saved import Record, share_tangents
 from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.observe import EVERYTHING
 from minigrad.engine.saved_hooks import HookedRecord
-from minigrad.tracing.again import Editor
+from minigrad.nn.parameter import Parameter
 from minigrad.tracing.copies import exact_copy
+from minigrad.tracing.foreign import version_of
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import attributes_of
+from minigrad.tracing.story import Story, joins_story
 from minigrad.tracing.values import brief
 
 Json = dict[str, Any]
+
+PLAIN: Final = (Tensor, Parameter)
+UNTIMELY: Final = ("ask", "mem.gone", "what.if")
+"""What is told at no certain time: of memory, by the teacher; and of edits."""
+
+
+class ReachedOutsideError(BaseException):
+    """The program is about to change something of which it has no copy.
+
+    Not an Exception, for the program might catch that and go on.
+    """
+
+
+Birth = tuple[str, int | str, int]
+"""Where a tensor gets its first numbers: "start" and its place among those that the
+program starts from, "made" and its number among those that it makes, or "used", its
+key and its version in the first call that shows them.
+"""
+Edits = Mapping[int | Birth, "tuple[StepEdit, ...]"]
+"""After which event each is made, in the order of telling; or to which tensor."""
+
+
+class Editor:
+    """Hears the engine while a program runs again, and makes the edits it is given.
+
+    ``theirs`` refers to the learner's own tensors, by their ids: none may be used.
+    """
+
+    observes = EVERYTHING
+
+    def __init__(self, edits: Edits, theirs: Mapping[int, weakref.ref[Any]]) -> None:
+        self.order: dict[int, int] = {}
+        """The number of each event in the order of telling, by its id."""
+        self.told = 0
+        self.at_work: dict[str, Any] = {}
+        self.returning: dict[int, StepEdit] = {}
+        """What is to be done when a node has run, by its id."""
+        self.births: dict[tuple[str, int], Birth] = {}
+        """Of each tensor that a call was given, by its key and its version."""
+        self.failure: Exception | None = None
+        self.made: dict[int, int] = {}
+        """After which event each edit was first made, by its id."""
+        self.reached = ""
+        self._born: dict[int, tuple[weakref.ref[Any], Birth]] = {}
+        self._leaves = 0
+        self._used: set[Birth] = set()
+        self._edits = edits
+        self._theirs = theirs
+
+    def listen(self, story: Story, start: list[Tensor]) -> None:
+        """Hear what ``story`` tells, from now on; the program has its ``start``."""
+        self.story = story
+        self.log = story._log
+        self.log.told = self._told
+        for place, tensor in enumerate(start):
+            self._is_born(tensor, ("start", place, 0))
+
+    def leaf_created(self, tensor: Tensor) -> None:
+        self._leaves += 1
+        self._is_born(tensor, ("made", self._leaves, 0))
+
+    def _is_born(self, tensor: Tensor, birth: Birth) -> None:
+        self._make(birth, {"k": "leaf", "tensor": tensor})
+        self._born[id(tensor.array)] = weakref.ref(tensor.array), birth
+
+    def birth_of(self, tensor: Tensor, version: int) -> Birth:
+        """Where a tensor got the numbers that it has at this version."""
+        known = self._born.get(id(tensor.array))
+        if version == 0 and known is not None and known[0]() is tensor.array:
+            return known[1]
+        return "used", self.log.calls.key_of(tensor), version
+
+    def _is_theirs(self, tensor: Tensor) -> bool:
+        known = self._theirs.get(id(tensor))
+        return known is not None and known() is tensor
+
+    def refuse(self, does: str) -> NoReturn:
+        """Stop the program before it does what it must not."""
+        self.reached = self.reached or does
+        raise ReachedOutsideError
+
+    def _refuse(self, how: str) -> NoReturn:
+        """Stop before a tensor of the learner's own is used."""
+        self.refuse(f"changes a tensor of yours that has no copy ({how})")
+
+    def _told(self, event: Json) -> None:
+        if event["k"] in UNTIMELY:
+            return
+        self.told += 1
+        self.order[id(event)] = self.told
+        self._make(self.told, event)
+
+    def _make(self, when: int | Birth, event: Json) -> None:
+        for edit in self._edits.get(when, ()):
+            self.made.setdefault(id(edit), self.told)
+            self._attempt(edit.make, event)
+
+    def _attempt(self, change: Callable[..., None], *given: Any) -> None:
+        try:
+            change(self, *given)
+        except Exception as error:  # the program might catch it, and go on
+            self.failure = error
+
+    def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
+        tensors = [one for one in inputs if isinstance(one, Tensor)]
+        for value in tensors:
+            if self._is_theirs(value):
+                self._refuse(f"{ctx.operation_name()} is given one")
+        plain = all([type(one) in PLAIN for one in tensors])
+        if plain and joins_story(ctx, function):
+            for value in tensors:
+                self._is_used(value)
+
+    def _is_used(self, tensor: Tensor) -> None:
+        version = version_of(tensor)
+        key = self.log.calls.key_of(tensor)
+        birth = self.births.setdefault((key, version), self.birth_of(tensor, version))
+        if birth[0] == "used" and birth not in self._used:
+            self._used.add(birth)
+            self._make(birth, {"k": "leaf", "tensor": tensor})
+
+    def backward_started(self, task: Any) -> None:
+        self.at_work = {"task": task}
+
+    def node_picked(self, task: Any, node: Any, gradients: list[Any]) -> None:
+        if isinstance(node, AccumulateGrad):
+            leaf = node.variable
+            if self._is_theirs(leaf):
+                self._refuse("backward has come to one")
+        self.at_work = {"task": task, "node": node, "gradients": gradients}
+
+    def node_returned(self, task: Any, node: Any, gradients: list[Any]) -> None:
+        edit = self.returning.pop(id(node), None)
+        if edit is not None:
+            self.story.say_returned(node, gradients)
+            self._attempt(edit.put_sent, node, gradients)
+
+    def gradient_accumulated(
+        self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
+    ) -> None:
+        self.at_work = {"leaf": leaf}
 
 
 @dataclass
@@ -30,12 +174,14 @@ class StepEdit:
     """Values that take the place of those at a step, while the program runs again.
 
     ``when`` is the number of the step; of a leaf its key and version (see run_with).
+    ``begins`` is the same, or an earlier step after which there is something to do.
     """
 
     when: int | tuple[str, int]
     ctx: str
     owner: str
     values: dict[str, dict[Any, Any]]
+    begins: int | tuple[str, int] = 0
     said: dict[tuple[str, str, str], str] = field(default_factory=dict)
     """What was edited, the old value and the new one; and where the page shows it."""
 
@@ -63,10 +209,19 @@ class StepEdit:
             self._tell(editor, f"ctx.{name}", old, new, entry, node)
         for slot, value in self.values["gradient"].items():
             what, old, new, where = change_gradient(editor, event, slot, value)
-            shown = f"waits {where['n']} {where['slot']}" if "slot" in where else ""
-            shown = f"edge {event['e']}" if event["k"] == "grad" else shown
-            shown = shown or f"grad {where['n']}"
-            self._tell(editor, what, old, new, shown, **where)
+            is_waiting = "slot" in where
+            shown = f"waits {where['n']} {where['slot']}" if is_waiting else ""
+            self._tell(editor, what, old, new, shown or f"grad {where['n']}", **where)
+        if self.values["sent"]:
+            editor.returning[id(editor.at_work["node"])] = self
+
+    def put_sent(self, editor: Editor, node: Any, gradients: list[Any]) -> None:
+        """Let a node that has run send another gradient: none is added up yet."""
+        for (slot, edge), value in self.values["sent"].items():
+            old, gradients[slot] = gradients[slot], like(gradients[slot], value)
+            receiver, _ = split_edge(node._edges[slot])
+            what = message("what-if.for", node=editor.log.called(receiver))
+            self._tell(editor, what, old, gradients[slot], f"edge {edge}")
 
     def _tell(
         self,
@@ -179,19 +334,13 @@ def change_gradient(
         where = message("what-if.arrives", node=arrives)
         return where, old, new, {"n": event["n"], "slot": slot, "total": ref(new)}
     task = work["task"]
-    if kind == "backward.begin":
-        receiver, place, old = task.roots[slot]
-        new = like(old, value)
-        parts = with_root(task.roots, slot, new)
-    else:
-        receiver, place, old = work["receiver"], work["slot"], work["sent"]
-        new = like(old, value)
-        parts = [one for one in (work["before"], new) if one is not None]
+    receiver, place, old = task.roots[slot]
+    new = like(old, value)
+    parts = with_root(task.roots, slot, new)
     total = new if len(parts) == 1 else sum_like(task.waiting[receiver][place], parts)
     task.waiting[receiver][place] = total
-    editor.totals[id(task), id(receiver), place] = total
     name = message("what-if.for", node=editor.log.called(receiver))
-    node = event["n"] if kind == "grad" else event["roots"][slot]["n"]
+    node = event["roots"][slot]["n"]
     return name, old, new, {"n": node, "slot": place, "total": ref(total)}
 
 

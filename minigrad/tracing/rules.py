@@ -84,7 +84,7 @@ class RuleKeeper:
                 for one in like._saved
             )
 
-    def node_returned(self, task: Any, node: Any, gradients: tuple[Any, ...]) -> None:
+    def node_returned(self, task: Any, node: Any, gradients: list[Any]) -> None:
         rule = self._running.pop(id(task), None)
         if rule is None:
             return

@@ -442,20 +442,18 @@ class Recorder(Interpreter):
                 "make the whole graph in the step, and save inputs and outputs alone",
             )
 
-    def node_returned(
-        self, task: GraphTask, node: Any, gradients: tuple[Any, ...]
-    ) -> None:
+    def node_returned(self, task: GraphTask, node: Any, gradients: list[Any]) -> None:
         """A node has run."""
         if self._alone is not None and self._alone[0] is node:
             this_mode().interpreters, self._alone = self._alone[1], None
             args = self._slots[id(node)], *self.spec(self._received)
-            self._note(run_node, args, gradients)
+            self._note(run_node, args, tuple(gradients))
         elif not task.carries_tensors and self.is_noting() and gradients:
             rule = node.inner if is_part(node) else node
             kept = {name: self.spec(value) for name, value in kept_by(rule).items()}
             called = Rule(node, kept)
             args = self.spec(rule.saved_values), called.varying(kept)
-            self._note(called, (*args, *self.spec(self._received)), gradients)
+            self._note(called, (*args, *self.spec(self._received)), tuple(gradients))
             if not any(self.notes[-1].result):
                 self.notes.pop()  # it hands on what it got
 

@@ -166,7 +166,7 @@ def what_if(
 def edited(recording: Recording, edit: StepEdit) -> Recording:
     """The program of ``recording`` once more, with an edit, which is marked."""
     new = type(recording)()
-    run_with(recording, edit, edit.when, new)
+    run_with(recording, edit, new)
     if not edit.said:
         raise refused(
             "nothing reads what you changed after this step",

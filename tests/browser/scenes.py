@@ -1,8 +1,10 @@
-"""Eight scenes of the player as pictures: ``python -m tests.browser.scenes FOLDER``."""
+"""Scenes of the player: ``python -m tests.browser.scenes FOLDER [WIDTH]``."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -15,6 +17,8 @@ import minigrad
 from minigrad import _bootstrap
 from minigrad.autograd import Function
 from minigrad.views import record
+from minigrad.views.recording import Recording
+from minigrad.views.whatif import Edits
 from tests.browser.laboratory import FLAGS, wait_for_player
 
 
@@ -70,10 +74,10 @@ def leaves() -> tuple[Any, Any]:
     return x, y
 
 
-def product() -> Any:
+def product(keep_values: bool = False) -> Any:
     """A custom product, a sum, and backward; x is used twice."""
     x, y = leaves()
-    with record("A product") as trace:
+    with record("A product", keep_values=keep_values) as trace:
         z = Mul.apply(x, y)
         loss = (z + x).sum()
         loss.backward()
@@ -141,6 +145,62 @@ def two() -> Any:
     return minigrad.compare(of_slope(Forgets), of_slope(Cube))
 
 
+END = "backward is finished"
+# Of each kind: its name, the step and the place at which it is typed over, by what.
+EDITS = (
+    ("leaf", END, "node <x>", "[1.0, 5.0]"),
+    ("saved", "MulBackward is ready", "entry c0 saved.0", "[1.0, 5.0]"),
+    ("gradient", "MulBackward is ready", "waits <MulBackward> 0", "[1.0, 5.0]"),
+    ("grad", END, "grad <x>", "[1.0, 5.0]"),
+)
+
+
+class Edited:
+    """A page on which a value was typed over, as if Python had answered it."""
+
+    def __init__(self, trace: Recording, at: str, what: str, text: str) -> None:
+        nodes = trace.data["graph"]["nodes"]
+        for name in ("tensor", "label"):
+            for node in nodes:
+                what = what.replace(f"<{node[name]}>", node["id"])
+        says = [event["say"] for event in trace.data["events"]]
+        place = next(i for i, say in enumerate(says, 1) if at in say)
+        edit = {"what": what, "position": place, "text": text}
+        self._trace = trace
+        self._run = {"edits": [edit], **Edits(trace).edit({"edits": [edit]})}
+
+    def save_html(self, path: Path) -> Path:
+        """Write the page, which shows the edit at once."""
+        run = json.dumps(self._run).replace("</", "<\\/")
+        text = self._trace.save_html(path).read_text(encoding="utf-8")
+        whole = text.replace("</body>", f"<script>({SHOW})({run})</script></body>")
+        assert whole != text
+        path.write_text(whole, encoding="utf-8")
+        return path
+
+
+# What a page does as soon as its player is there.
+SHOW = """run => Object.defineProperty(HTMLElement.prototype, "player", {
+  configurable: true,
+  set(player) {
+    delete HTMLElement.prototype.player;
+    this.player = player;
+    queueMicrotask(() => (player.edits.runs.push(run), player.edits.show()));
+  },
+})"""
+
+
+def edited(at: str, what: str, text: str) -> Any:
+    """The product, with a value that was typed over."""
+    return Edited(product(keep_values=True), at, what, text)
+
+
+def before_and_after() -> Any:
+    """What was and what would be, above each other."""
+    trace = product(keep_values=True)
+    return trace.what_if("MulBackward is ready", saved={0: [1.0, 5.0]})
+
+
 # Name, what is recorded, and words of the sentence at which the picture is taken.
 SCENES: tuple[tuple[str, Callable[[], Any], str], ...] = (
     ("forward", product, "apply runs Mul.forward"),
@@ -151,6 +211,11 @@ SCENES: tuple[tuple[str, Callable[[], Any], str], ...] = (
     ("double", twice, "The gradient [1, 2] goes"),
     ("error", failing, "not enough values"),
     ("compare", two, ""),
+    *[
+        (f"edited-{name}", functools.partial(edited, at, what, text), END)
+        for name, at, what, text in EDITS
+    ],
+    ("edited-compare", before_and_after, ""),
 )
 THEMES = ("light", "dark")
 

@@ -1,4 +1,4 @@
-"""The eight scenes at several widths: nothing is cut off, nothing covers a name."""
+"""The scenes at several widths: nothing is cut off, nothing covers a name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.browser.conftest import ALL_OPEN
 from tests.browser.laboratory import wait_for_player
 from tests.browser.scenes import GO_TO_WORDS, SCENES, leaves
 
-WIDTHS = (800, 960, 1200, 1600)
+WIDTHS = (800, 944, 1200, 1400, 1600)
 
 # What is wrong with how the page is laid out, in words.
 FAULTS = """
@@ -46,7 +46,8 @@ FAULTS = """
     const sight = '.chip, .slot, .op, .box.there, .tray.there, .tag.there';
     const skin = (one) => one.querySelector(".skin, rect");
     const parts = [...body.querySelectorAll(sight)].map(skin);
-    const { graph = {} } = document.querySelector(".mg-player").player || {};
+    const { player } = document.getElementById("player");
+    const { graph } = (player.sides || [player]).find((one) => one.graph.body === body);
     const size = graph.picture?.size || [0, 0];
     const [wide, tall] = size.map((one) => one * 0.85 + 24);
     const fits = wide < body.clientWidth && tall < body.clientHeight;

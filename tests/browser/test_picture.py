@@ -150,7 +150,7 @@ def tangents() -> Any:
 
 
 SCENES: dict[str, Callable[[], Any]] = {
-    name: program for name, program, _ in scenes.SCENES if name != "compare"
+    name: program for name, program, _ in scenes.SCENES if "compare" not in name
 }
 SCENES |= {
     "layers": layers,

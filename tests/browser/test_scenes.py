@@ -1,4 +1,4 @@
-"""Eight scenes on a narrow screen: what a step speaks of is in view in every pane."""
+"""Scenes on a narrow screen: what a step speaks of is in view in every pane."""
 
 from __future__ import annotations
 

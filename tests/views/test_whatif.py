@@ -27,7 +27,7 @@ from minigrad.views.whatif import Edits
 from tests.parity.differential import run
 from tests.parity.differential.statements import write_program
 from tests.tracing.programs import Scale
-from tests.views.edited_programs import edits, shown
+from tests.views.edited_programs import computed, edits, inner_edits, shown
 from tests.views.folding import facts_at, stops_of
 
 noted: list[Any] = []
@@ -390,7 +390,10 @@ def test_picture_shows_the_edited_gradient_where_it_waits() -> None:
 
     def shown(words: str, value: float) -> str:
         data = trace.what_if(words, gradient=value).recording.data
-        at = next(i for i, e in enumerate(data["events"], 1) if e["k"] == "what.if")
+        steps = list(enumerate(data["events"], 1))
+        at = next(i for i, e in steps if e["k"] == "what.if")
+        if "n" not in data["events"][at - 1]:  # it is sent in the step after
+            at = next(i for i, e in steps if i > at and e["k"] == "grad")
         edit, facts = data["events"][at - 1], facts_at(data, at)
         if "slot" not in edit:
             return value_text(data, facts["grads"][edit["n"]])
@@ -579,6 +582,17 @@ def test_edited_leaf_shows_what_the_program_written_so_would(seed: int) -> None:
     assert found
     for what, edited, scratch in found:
         assert shown(edited.data) == shown(scratch.data), what
+
+
+@pytest.mark.parametrize("seed", [2, 8])
+def test_edit_inside_shows_what_the_program_written_so_would(seed: int) -> None:
+    kinds = []
+    for one, edited, scratch in inner_edits(seed):
+        assert computed(edited) == computed(scratch), one
+        kinds.append(one.kind)
+    assert kinds == ["saved", "gradient", "sent", "grad"]
+    for one, edited, otherwise in inner_edits(seed, off=1):
+        assert computed(edited) != computed(otherwise), one
 
 
 def test_leaf_starts_with_its_new_value_wherever_it_comes_from() -> None:

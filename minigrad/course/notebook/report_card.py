@@ -126,7 +126,7 @@ class Costs:
         if node.operation_name() in self.by_name:
             self.begun[id(node)] = time.perf_counter()
 
-    def node_returned(self, task: Any, node: Any, gradients: tuple[Any, ...]) -> None:
+    def node_returned(self, task: Any, node: Any, gradients: list[Any]) -> None:
         begun = self.begun.pop(id(node), None)
         if begun is not None:
             self.of(node).backward += time.perf_counter() - begun

@@ -98,7 +98,7 @@ class GraphTask:
             if node._edges or node._attached is not None:
                 checked = self._check_returned(node, returned)
             if observed:
-                notify("node_returned", self, node, tuple(checked))
+                notify("node_returned", self, node, checked)
 
             # add into the receivers
             receiver: Any
