@@ -555,14 +555,13 @@ def opens_first(python: str, workspace: Path) -> str:
 
 def lab_arguments(workspace: Path, opens: str, rest: Sequence[str]) -> list[str]:
     """How Python starts JupyterLab on a notebook; ``rest`` is the user's."""
-    styled = {"static_custom_path": [str(JUPYTER / "custom")]}
     arguments = [
         "-m",
         "jupyterlab",
         "--ServerApp.ip=127.0.0.1",
         f"--ServerApp.root_dir={workspace}",
-        "--LabApp.custom_css=True",
-        f"--ServerApp.tornado_settings={styled!r}",
+        # What pip has put into the environment may be older than this clone.
+        f"--LabApp.extra_labextensions_path={JUPYTER / 'labextensions'}",
     ]
     if (workspace / opens).is_file():
         arguments.append(f"--LabApp.default_url=/lab/tree/{opens}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Self
 
 LESSONS = frozenset(f"{number:02d}" for number in range(18))
@@ -30,6 +31,16 @@ def count_of(number: int, noun: str) -> str:
     ('1 gradient', '2 gradients')
     """
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def in_words(text: str) -> str:
+    """A message for learners: torch writes a tensor as its class and shape.
+
+    >>> in_words("[torch.FloatTensor []], which is output 0 of Exp, is at version 1")
+    'a tensor of shape (), which is output 0 of Exp, is at version 1'
+    """
+    text = re.sub(r"\[torch\.\w+ \[(\d+)\]\]", r"a tensor of shape (\1,)", text)
+    return re.sub(r"\[torch\.\w+ \[(.*?)\]\]", r"a tensor of shape (\1)", text)
 
 
 class MinigradError(Exception):

@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from minigrad import errors
 from minigrad.engine.core.node import _FunctionBase
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.foreign import (
@@ -322,7 +323,7 @@ def items_text(kind: str, count: int) -> str:
 
 def error_text(error: BaseException) -> str:
     """An exception as the last line of a traceback."""
-    name, text = type(error).__name__, safely(lambda: str(error), "")
+    name, text = type(error).__name__, safely(lambda: errors.in_words(str(error)), "")
     return f"{name}: {text}" if text else name
 
 

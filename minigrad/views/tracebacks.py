@@ -43,6 +43,7 @@ def show(
     text = shell.InteractiveTB.structured_traceback(
         kind, error, without(traceback, hidden), tb_offset=tb_offset
     )
+    text = [errors.in_words(line) for line in text]
     count = errors.count_of(len(left_out), "call")
     shell._showtraceback(kind, error, [*text, LEFT_OUT.format(count=count)])
 

@@ -301,7 +301,7 @@ total.requires_grad, total.grad_fn
 # ## Now you
 #
 # [Five exercises](../exercises/04_who_needs_a_gradient/04_exercises.ipynb)
-# (04.4 is extra); in 04.2 the check counts your matrix products. Then
+# (04.4 and 04.5 are extra); in 04.2 the check counts your matrix products. Then
 # [lesson 05](05_how_backward_finds_its_way.ipynb). Your progress, and what's next on
 # your path:
 

@@ -320,8 +320,8 @@ course.predict(
 #
 # ## Now you
 #
-# [Six exercises](../exercises/05_how_backward_finds_its_way/05_exercises.ipynb);
-# in 05.5 you write a backward of your own. Then
+# [Six exercises](../exercises/05_how_backward_finds_its_way/05_exercises.ipynb)
+# (05.1, 05.4 and 05.6 are extra); in 05.5 you write a backward of your own. Then
 # [lesson 06](06_shapes_that_stretched.ipynb). Your progress, and what's next on your
 # path:
 

@@ -342,7 +342,7 @@ course.because(
 # ## Now you
 #
 # [Six exercises](../exercises/06_shapes_that_stretched/06_exercises.ipynb)
-# (06.4 and 06.6 are extra); in 06.5 a bias learns too fast, but the weight beside it
+# (06.1, 06.4 and 06.6 are extra); in 06.5 a bias learns too fast, but the weight beside it
 # doesn't. In the whole course, [lesson 07](07_several_outputs.ipynb) follows. Your
 # progress, and what's next on your path:
 

@@ -210,8 +210,8 @@ mg.func.jvp(Saved.apply, (mg.tensor(0.0),), (mg.tensor(1.0),))
 # %% [markdown] tags=["slide"]
 # ## Do jvp and backward agree?
 #
-# You've written one derivative twice. All slopes of a Function make a matrix J, its
-# **Jacobian**: a row for each output, a column for each input. jvp multiplies J with
+# You've written one derivative twice. All slopes of a Function make its Jacobian, the
+# matrix J: a row for each output, a column for each input. jvp multiplies J with
 # the tangents v. backward multiplies the transposed matrix Jᵀ with the upstream
 # gradients g. Neither builds the matrix. Here's a Function with two outputs.
 

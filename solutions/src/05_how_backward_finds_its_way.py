@@ -19,7 +19,7 @@ mg.teaching()
 # %% [markdown]
 # ## 05.1 Order on a diamond
 #
-# Draw the graph on paper, answer, then press *Commit*. (About 6 minutes.)
+# Draw the graph on paper, answer, then press *Commit*. (Extra: about 6 minutes.)
 
 # %% tags=["exercise"]
 exercise("05.1")
@@ -101,7 +101,8 @@ toposort("y", lambda node: [receiver for receiver, _ in edges[node]])
 # ## 05.4 Overwrite instead of add
 #
 # This function gets a correct order and goes through it. It's right for a chain but
-# wrong for a diamond, because of one character. (About 8 minutes.)
+# wrong for a diamond, because of one character. (Extra: about 8
+# minutes.)
 
 
 # %% tags=["exercise"]
@@ -230,7 +231,7 @@ mg.step(y.backward)
 # ## 05.6 Twice adds
 #
 # Before you run this, write down what you expect `x.grad` to be after each backward.
-# (About 9 minutes.)
+# (Extra: about 9 minutes.)
 
 # %% tags=["step"]
 # %%step

@@ -18,7 +18,7 @@ mg.teaching()
 # ## 06.1 Which axes stretched?
 #
 # Six pairs of shapes. Write each pair on paper, one below the other, flush right. Then
-# choose, and press *Commit*. (About 6 minutes.)
+# choose, and press *Commit*. (Extra: about 6 minutes.)
 
 # %% tags=["exercise"]
 exercise("06.1")

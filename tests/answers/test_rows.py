@@ -16,6 +16,9 @@ SEEDS = 0, 7
 PATIENCE = 60.0
 """Seconds for one answer: the machine may be busy with other things."""
 
+LONG = re.compile(r"\d\.\d{13}")
+"""A number with what a computer adds to its end, such as 2.5600000000000005."""
+
 EVERY = [answer for name in rows.exercises() for answer in rows.answers_to(name)]
 
 
@@ -31,6 +34,7 @@ def test_answer_is_judged_as_its_row_says(answer: rows.Answer) -> None:
         assert verdict.points == (full if verdict.state == "solved" else 0)
         said = " ".join(verdict.message.split())
         assert [words for words in answer.says if words not in said] == [], said
+        assert not LONG.search(said), said
 
 
 def test_every_exercise_has_known_answers() -> None:

@@ -74,6 +74,10 @@ def test_wheel_holds_the_notebooks_of_a_workspace_and_no_answers(wheel: Path) ->
         assert files.read(f"minigrad/_shipped/{name}") == path.read_bytes()
         names.remove(f"minigrad/_shipped/{name}")
     assert not [name for name in names if "_shipped" in name]
+    # With it the notebooks have their style sheet wherever the wheel is installed.
+    place = "share/jupyter/labextensions/minigrad-course/index.js"
+    (extension,) = [name for name in names if name.endswith(place)]
+    assert files.read(extension) == (_bootstrap.JUPYTER / place[14:]).read_bytes()
     assert not [name for name in names if name.endswith((".ipynb", "answers.py"))]
     assert not [name for name in names if name.startswith("minigrad/course/grade")]
     tops = {name.partition("/")[0].split("-")[0] for name in names}

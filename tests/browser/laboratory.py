@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import statistics
 import subprocess
 import sys
 import time
@@ -43,6 +44,22 @@ FLAGS = [
 OPEN_NOTEBOOK = """
 const panel = window.jupyterapp?.shell.currentWidget;
 const cells = panel?.content?.widgets;
+"""
+
+LINES = """
+() => [...document.querySelectorAll(".jp-RenderedMarkdown > p")].flatMap((p) => {
+  const range = document.createRange();
+  const lines = new Map();
+  const texts = document.createTreeWalker(p, NodeFilter.SHOW_TEXT);
+  for (let node = texts.nextNode(); node; node = texts.nextNode())
+    for (let i = 0; i < node.length; i++) {
+      range.setStart(node, i);
+      range.setEnd(node, i + 1);
+      const bottom = Math.round(range.getBoundingClientRect().bottom / 12);
+      lines.set(bottom, (lines.get(bottom) ?? 0) + 1);
+    }
+  return [...lines.values()].slice(0, -1);
+})
 """
 
 
@@ -215,6 +232,13 @@ class Notebook:
         )
         self.page.wait_for_function("() => window.restarted")
         self.wait_until_idle()
+
+    def assert_lines_of_about_70(self) -> None:
+        """Of each line of text in view that another one follows."""
+        found = self.page.evaluate(LINES)
+        assert found
+        assert 62 <= statistics.mean(found) <= 75, statistics.mean(found)
+        assert max(found) <= 85, max(found)
 
     def select(self, index: int) -> None:
         """Make a cell the active one and bring it into view."""

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from minigrad import _bootstrap
 from tests.browser.figures import SLIDE, live_notebook
-from tests.browser.laboratory import FLAGS, Notebook, go, running_lab
+from tests.browser.laboratory import FLAGS, LESSON, Notebook, go, running_lab
 from tests.browser.seen import brightness
 from tests.browser.test_live_in_lab import grad_shown
 
@@ -31,7 +31,8 @@ def path_to_this_python(home: Path) -> str:
     start = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     told = {"argv": start, "display_name": "Python 3", "language": "python"}
     (folder / "kernel.json").write_text(json.dumps(told))
-    return os.pathsep.join([str(home / "here"), f"{sys.prefix}/share/jupyter"])
+    places = [home / "here", _bootstrap.JUPYTER, f"{sys.prefix}/share/jupyter"]
+    return os.pathsep.join(map(str, places))
 
 
 def look(browser: Browser, server: str, home: Path, pictures: Path) -> None:
@@ -45,7 +46,6 @@ def look(browser: Browser, server: str, home: Path, pictures: Path) -> None:
         go(frame, 1_000)
         assert grad_shown(frame) == "x.grad = 3"
         times = frame.evaluate(SLIDE, ["x", [1.5, -0.5, 2]])
-        go(frame, 1_000)
         assert grad_shown(frame) == "x.grad = 12"
         print(f"live: slider to screen in {min(times):.0f} ms")
         notebook.run(1)
@@ -67,6 +67,8 @@ def look(browser: Browser, server: str, home: Path, pictures: Path) -> None:
         frame.get_by_label("n", exact=True).fill("1")
         frame.get_by_text("Python was restarted: run the cell again.").wait_for()
         print("a restart is said")
+        Notebook(page, lab, LESSON, "notebooks").assert_lines_of_about_70()
+        print("lines of text have about 70 characters")
 
 
 def main(server: str, pictures: Path) -> int:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import copy
-import statistics
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 from playwright.sync_api import Frame, Page
 
 from tests.browser.conftest import ALL_OPEN
-from tests.browser.laboratory import LESSON, Lab, Notebook, go
+from tests.browser.laboratory import LESSON, LINES, Lab, Notebook, go
 from tests.browser.seen import brightness, on_screen, unreadable
 from tests.browser.told import Trace, differences, told, trace_in
 from tests.views.folding import stops_of
@@ -60,28 +60,21 @@ def test_all_cells_of_the_lesson_run(lesson: Notebook) -> None:
         assert raised == ("raises-exception" in cell["tags"]), cell["source"]
 
 
-LINES = """
-() => [...document.querySelectorAll(".jp-RenderedMarkdown > p")].flatMap((p) => {
-  const range = document.createRange();
-  const lines = new Map();
-  const texts = document.createTreeWalker(p, NodeFilter.SHOW_TEXT);
-  for (let node = texts.nextNode(); node; node = texts.nextNode())
-    for (let i = 0; i < node.length; i++) {
-      range.setStart(node, i);
-      range.setEnd(node, i + 1);
-      const bottom = Math.round(range.getBoundingClientRect().bottom / 12);
-      lines.set(bottom, (lines.get(bottom) ?? 0) + 1);
-    }
-  return [...lines.values()].slice(0, -1);
-})
-"""
-
-
 def test_lines_of_text_have_about_70_characters(lesson: Notebook) -> None:
-    found = lesson.page.evaluate(LINES)
-    assert len(found) > 40
-    assert 62 <= statistics.mean(found) <= 75, statistics.mean(found)
-    assert max(found) <= 85
+    lesson.assert_lines_of_about_70()
+
+
+def test_notebook_that_is_not_of_the_course_keeps_its_lines(
+    lesson: Notebook, lab: Lab
+) -> None:
+    text = nbformat.v4.new_markdown_cell("word " * 99)
+    kernel = {"name": "python3", "display_name": "Python 3"}
+    book = nbformat.v4.new_notebook(cells=[text], metadata={"kernelspec": kernel})
+    nbformat.write(book, lab.folder / "mine.ipynb")
+    page = lesson.page.context.new_page()
+    widths = Notebook(page, lab, "mine.ipynb").page.evaluate(LINES)
+    page.close()
+    assert min(widths) > 85
 
 
 def test_ten_steps_forward_and_three_back_show_what_the_records_say(

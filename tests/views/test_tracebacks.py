@@ -58,6 +58,16 @@ def test_message_of_the_engine_stands_under_the_learners_line(
     assert re.search(r"\(\d+ calls in minigrad left out: %tb shows all\)", text)
 
 
+def test_changed_tensor_is_told_by_its_shape_and_found_by_torchs_words(
+    shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with lint.teaching():
+        text = said(shell, "y = x.exp()\ny.add_(1)\ny.sum().backward()", capsys)
+    assert "has been modified by an inplace operation: a tensor of shape (2,), " in text
+    assert "is at version 1; expected version 0 instead" in text
+    assert "[torch." not in text
+
+
 def test_learners_own_exception_shows_both_of_their_lines(
     shell: InteractiveShell, capsys: pytest.CaptureFixture[str]
 ) -> None:

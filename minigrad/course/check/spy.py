@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 
 import minigrad
+from minigrad import errors
 from minigrad.course.check.engines import MINIGRAD, Engine, engine_of
 from minigrad.course.check.facts import Array, Crash, Returned
 from minigrad.course.check.limits import Deadline, OutOfTimeError, as_imported
@@ -256,7 +257,7 @@ def crash_of(stage: str, error: BaseException) -> Crash:
     ]
     kinds = tuple(k.__name__ for k in type(error).__mro__)
     try:
-        text = str(error)
+        text = errors.in_words(str(error))
     except Exception:  # the text of an exception is code of the answer, too
         text = "(its text can't be read)"
     if not theirs:

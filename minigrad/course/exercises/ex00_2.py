@@ -38,4 +38,4 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
         return result.shape == values.shape and np.allclose(result.numpy(), values)
 
     name = named("other", usual, fits)
-    yield say(name, where=where, x=numbers.tolist(), got=result.tolist())
+    yield say(name, where=where, x=numbers, got=result)

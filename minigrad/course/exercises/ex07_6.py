@@ -34,8 +34,7 @@ def wrong_outputs(answer: Any, random: np.random.Generator) -> Iterator[Finding]
     )
     for output, (name, right) in zip(outputs, names_and_rights, strict=True):
         if not np.array_equal(output.detach().numpy().astype(float), right):
-            said = {"x": x.tolist(), "limit": limit, "name": name}
-            yield say("output", got=output.tolist(), answer=who, **said)
+            yield say("output", got=output, answer=who, x=x, limit=limit, name=name)
 
 
 def wrong_wires(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
@@ -81,14 +80,8 @@ def wrong_gradients(answer: Any, random: np.random.Generator) -> Iterator[Findin
         (slope,) = minigrad.autograd.grad(loss, x, materialize_grads=True)
         assert slope is not None  # zeros stand for a gradient that is missing
         if not np.allclose(slope.numpy(), right.detach().numpy()):
-            said = {"x": x.tolist(), "limit": limit, "name": name}
-            got, wanted = short(slope), short(right)
-            yield say("slope", got=got, wanted=wanted, answer=answer.__name__, **said)
-
-
-def short(tensor: Any) -> str:
-    """Numbers to four digits."""
-    return str([float(f"{number:.4g}") for number in tensor.tolist()])
+            said = {"x": x, "limit": limit, "name": name, "answer": answer.__name__}
+            yield say("slope", got=slope, wanted=right, **said)
 
 
 LOOKS = (wrong_outputs, wrong_wires, wrong_gradients)

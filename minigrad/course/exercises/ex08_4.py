@@ -35,7 +35,7 @@ def look_at_shrink(
         name = "shrink.other"
         if np.allclose(w.detach().numpy(), before):
             name = "shrink.unchanged" if returned is None else "shrink.returned"
-        yield say(name, before=before.tolist(), now=w.tolist())
+        yield say(name, before=before, now=w)
     elif not w.is_leaf:
         yield say("shrink.no_leaf")
     elif not w.requires_grad:
@@ -50,8 +50,7 @@ def not_noticed(result: Any, w: Any, before: Any) -> Iterator[Finding]:
         result.backward()
     except errors.SavedModifiedError:
         return
-    slope = None if w.grad is None else w.grad.tolist()
-    yield say("shrink.unnoticed", slope=slope, wanted=(2 * before).tolist())
+    yield say("shrink.unnoticed", slope=w.grad, wanted=2 * before)
 
 
 def look_at_halved(
@@ -66,9 +65,9 @@ def look_at_halved(
     elif not isinstance(half, minigrad.Tensor):
         yield say("halved.no_tensor", kind=type(half).__name__)
     elif not np.allclose(w.detach().numpy(), before):
-        yield say("halved.written", before=before.tolist(), now=w.tolist())
+        yield say("halved.written", before=before, now=w)
     elif not np.allclose(half.detach().numpy(), before / 2):
-        yield say("halved.other", before=before.tolist(), half=half.tolist())
+        yield say("halved.other", before=before, half=half)
     else:
         yield from wrong_slope(half, w, upstream)
 
@@ -83,7 +82,7 @@ def wrong_slope(half: Any, w: Any, upstream: Any) -> Iterator[Finding]:
         name = "halved.cut.leaf" if node or half.requires_grad else "halved.cut"
         yield say(name, node=node.name() if node else "None")
     elif not np.allclose(slope.numpy(), upstream.numpy() / 2):
-        yield say("halved.slope", upstream=upstream.tolist(), slope=slope.tolist())
+        yield say("halved.slope", upstream=upstream, slope=slope)
 
 
 def tried(function: Callable[..., Any], w: Any) -> tuple[Any, Finding | None]:

@@ -110,8 +110,8 @@ def end_of(history: History, ending: Ending, start: tuple[float, ...]) -> End | 
         return "no_toy", {"line": last, "shown": ending.shown}
     wanted = np.array(history.values or start) + history.added
     if ending.values is not None and not same(ending.values, wanted):
-        said = {"got": ending.values.tolist(), "wanted": wanted.tolist()}
-        return "other_numbers", {"line": last, **said}
+        numbers = {"got": ending.values, "wanted": wanted}
+        return "other_numbers", {"line": last, **numbers}
     return None
 
 

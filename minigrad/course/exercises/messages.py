@@ -105,9 +105,8 @@ def in_short(value: Any) -> Any:
         value = value.detach().numpy()
     if not isinstance(value, np.ndarray):
         return value
-    return np.array2string(
-        value, separator=", ", formatter={"float_kind": "{:.4g}".format}
-    )
+    shown: Any = {"float_kind": "{:.4g}".format, "bool": str}
+    return np.array2string(value, separator=", ", formatter=shown)
 
 
 def flat(text: str) -> str:

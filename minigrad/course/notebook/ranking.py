@@ -1,4 +1,4 @@
-"""Which texts answer a question best: BM25 over stems, with aliases.
+"""Which texts answer a question best: BM25 over stems, with the aliases of words.toml.
 
 Source: Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009.
 """
@@ -7,61 +7,31 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from typing import NamedTuple
 
+# How late a repeated word stops counting; how much a long text loses.
 SATURATION, LENGTH = 1.2, 0.4
-"""How soon a repeated word stops counting; how much a long text loses."""
-
+# How alike a misspelt word has to be to the one that's meant.
 ALIKE = 0.8
-"""How alike a misspelt word has to be to the one that's meant."""
-
+# What share of a question a text must have; a long message may score instead.
 SURE_SHARE, SURE_SCORE = 0.6, 15.0
-"""How much of a question a text has to have, or how high it has to score."""
-
-COMMON = set(
-    re.findall(
-        r"\w+",
-        """
-    a about after all also an and any are as at be been but by ca can cannot could did
-    do does doing for from had has have how i if in into is it its just me
-    mean means my no not of on one only or out over own same should so some still
-    such tell than that the their them then there these they thing things this
-    those to too up use used using vs want was way we were what whats when where which
-    who why will with without work would you your
-        """,
-    )
-)
 ENDING = re.compile(r"(?<=\w{3})(ations?|ings?|ions?|ies|ed|es|ly|s)$")
-ALIASES = """
-    activation: saved; arg: argument; benchmark: measure spread turns median;
-    checkpoint: memory time; compile: warm first; constant: number;
-    crash: interrupt; custom: own function; derivative: gradient; dim: axis;
-    dimension: axis; double: second derivative create_graph; eps: step small;
-    epsilon: step small; float: number; freed: alive gone; fresh: new;
-    frozen: needs_input_grad; grad: gradient; hessian: second derivative;
-    incoming: grad_output; index: mask gradient none; indices: mask gradient none;
-    inplace: place; int: number; integer: number gradient none; jit: warm compile;
-    kwarg: keyword; list: none; migrate: pytorch port; mismatch: disagree wrong;
-    mode: direction; move: pytorch port; np: numpy; oom: memory; op: own function;
-    parameter: argument; port: pytorch; ram: memory; resume: interrupt;
-    scalar: number; schedule: learning rate; slow: faster time; store: keep;
-    switch: pytorch port; times: second; tolerance: step gradcheck;
-    topological: order node toposort; twice: second; version: place
-"""
-"""What people say, and the words under which the course has it."""
+DOUBLE = re.compile(r"([^aeiouls])\1$")
+WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf8"))
+COMMON = set(WORDS["common"].split())
 
 
 def spelled(text: str) -> Iterator[str]:
     """Its words as they are; ``save_for_backward`` counts whole and in parts."""
     for name in re.findall(r"[^\W\d]\w*", re.sub(r"n't\b|'\w+", "", text)):
-        if "_" in name.strip("_"):
-            yield name.lower()
-        for part in re.findall(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])", name):
-            if part.lower() not in COMMON and len(part) > 1:
-                yield part.lower()
+        whole = [name.lower()] if "_" in name.strip("_") else []
+        parts = re.findall("[A-Z][a-z]+|[a-z]{2,}|[A-Z]{2,}(?![a-z])", name)
+        yield from [*whole, *[p.lower() for p in parts if p.lower() not in COMMON]]
 
 
 def stem(word: str) -> str:
@@ -70,11 +40,7 @@ def stem(word: str) -> str:
     >>> stem("hooks"), stem("stopped"), stem("derivatives"), stem("saved_tensors")
     ('hook', 'stop', 'derivativ', 'saved_tensors')
     """
-    if "_" in word:
-        return word
-    short = ENDING.sub("", word)
-    if short != word:
-        short = re.sub(r"([^aeiouls])\1$", r"\1", short)
+    short = word if "_" in word else DOUBLE.sub(r"\1", ENDING.sub("", word))
     return short.removesuffix("e") if len(short) > 3 else short
 
 
@@ -83,9 +49,7 @@ def words(text: str) -> list[str]:
     return [stem(word) for word in spelled(text)]
 
 
-OTHERS = {
-    stem(word): words(others) for word, others in re.findall(r"(\w+): ([^;]+)", ALIASES)
-}
+ALIASES = {stem(word): words(others) for word, others in WORDS["aliases"].items()}
 
 
 class Found(NamedTuple):
@@ -100,58 +64,40 @@ class Ranking:
     """Texts that can be asked; a text is parts with a weight each."""
 
     def __init__(self, texts: Sequence[Sequence[tuple[str, float]]]) -> None:
-        self.counts: list[dict[str, float]] = []
-        for parts in texts:
-            count: dict[str, float] = {}
-            for part, weight in parts:
-                for word in words(part):
-                    count[word] = count.get(word, 0) + weight
-            self.counts.append(count)
-        sizes = [sum(count.values()) for count in self.counts]
-        mean = sum(sizes) / len(sizes)
-        self.norms = [SATURATION * (1 + LENGTH * (size / mean - 1)) for size in sizes]
+        self.counts: list[dict[str, float]] = [{} for _ in texts]
+        for count, parts in zip(self.counts, texts, strict=True):
+            for word, weight in [(w, n) for text, n in parts for w in words(text)]:
+                count[word] = count.get(word, 0) + weight
         self.seen = Counter([word for count in self.counts for word in count])
+        self.mean = sum([sum(count.values()) for count in self.counts]) / len(texts)
+
+    def known(self, word: str) -> str:
+        """A word as it is, or the one that's most like it if no text has it."""
+        if word in self.seen or word in ALIASES or len(word) < 3:
+            return word
+        return next(iter(get_close_matches(word, self.seen, 1, ALIKE)), word)
 
     def rarity(self, word: str) -> float:
         """What a word counts: the fewer texts have it, the more."""
-        seen = self.seen[word]
-        return math.log(1 + (len(self.counts) - seen + 0.5) / (seen + 0.5))
-
-    def asked(self, question: str) -> dict[str, list[str]]:
-        """Each word of a question, with it and its aliases.
-
-        One that no text has is taken for the known one that's most like it.
-        """
-        found = {}
-        for word in words(question):
-            if word not in self.seen and word not in OTHERS and len(word) > 2:
-                word = next(iter(get_close_matches(word, self.seen, 1, ALIKE)), word)
-            found[word] = [word, *OTHERS.get(word, ())]
-        return found
+        seen = self.seen[word] + 0.5
+        return math.log(1 + (len(self.counts) + 1 - seen) / seen)
 
     def best(self, question: str) -> list[Found]:
-        """Every text that has a word of the question, the best first."""
-        asked = self.asked(question)
-        alike = [word for it in asked.values() for word in it]
-        weights = {word: self.rarity(word) for word in alike}
-        whole = sum([weights[word] for word in asked])
+        """Every text that has a word of the question or its alias, the best first."""
+        asked = {w: [w, *ALIASES.get(w, ())] for w in map(self.known, words(question))}
+        rarity = {w: self.rarity(w) for alike in asked.values() for w in alike}
+        whole = sum([rarity[word] for word in asked]) or 1
         found = []
-        for number, (count, norm) in enumerate(
-            zip(self.counts, self.norms, strict=True)
-        ):
-            known = {word: count[word] for word in weights if word in count}
-            had = [
-                word for word, it in asked.items() if not known.keys().isdisjoint(it)
-            ]
-            share = sum([weights[word] for word in had]) / (whole or 1)
-            score = sum([weights[word] * n / (n + norm) for word, n in known.items()])
-            found.append(Found(score * (1 + share), share, number))
+        for number, count in enumerate(self.counts):
+            norm = SATURATION * (1 + LENGTH * (sum(count.values()) / self.mean - 1))
+            n = {word: count[word] for word in rarity if word in count}
+            had = [rarity[w] for w in asked if not n.keys().isdisjoint(asked[w])]
+            share = sum(had) / whole
+            score = sum([rarity[w] * n[w] / (n[w] + norm) for w in n]) * (1 + share)
+            found.append(Found(score, share, number))
         return sorted([one for one in found if one.score], key=lambda one: -one.score)
 
 
 def is_sure(best: Sequence[Found]) -> bool:
-    """Whether one of the best texts has what the question asks for.
-
-    A long error message has many words of its own, so a high score will do, too.
-    """
+    """Whether one of the best texts has what the question asks for."""
     return any([one.share >= SURE_SHARE or one.score >= SURE_SCORE for one in best])

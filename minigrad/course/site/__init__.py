@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from minigrad import _workspace, errors
+from minigrad import _bootstrap, _workspace, errors
 from minigrad.course.site.pyodide import STARTS_WITH, SiteError, write_pyodide
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -166,7 +166,10 @@ def write_settings(source: Path) -> None:
             "contents": ["files"],
             # Taken for JSON, a second line of the journal would hang the kernel.
             "extra_file_types": {"jsonl": LINES},
-            "federated_extensions": [str(extensions / name) for name in EXTENSIONS],
+            "federated_extensions": [
+                *[str(extensions / name) for name in EXTENSIONS],
+                str(_bootstrap.JUPYTER / "labextensions/minigrad-course"),
+            ],
             "ignore_sys_prefix": True,
             "no_sourcemaps": True,
             "no_unused_shared_packages": True,
