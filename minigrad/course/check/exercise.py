@@ -18,7 +18,8 @@ class Question:
     """One question of a prediction or an investigation.
 
     Without ``choices`` it is answered by a short text. ``wrong`` names what a wrong
-    answer looks like; ``why`` explains the right one once an answer is there.
+    answer looks like; ``why`` explains the right one once an answer is there. What is
+    asked may be about a ``program``.
     """
 
     id: str
@@ -27,6 +28,7 @@ class Question:
     wrong: Mapping[str, str]
     why: str
     hint: str
+    program: str = ""
 
 
 @dataclass(frozen=True)

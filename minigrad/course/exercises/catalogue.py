@@ -156,6 +156,7 @@ def question_of(
         wrong={answer: flat(it) for answer, it in table.get("wrong", {}).items()},
         why=flat(table.get("why", "")),
         hint=flat(table.get("hint", "")),
+        program=table.get("program", "").strip(),
     )
 
 
