@@ -44,8 +44,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
             yield say.of_crash("crashed", run)
             return
         yield fault_in(run, STEPS[track], (len(labels), CLASSES[track]))
-        right = minigrad.tensor(labels.astype(int))
-        losses.append(cross_entropy(minigrad.tensor(run.logits), right).item())
+        logits, right = [minigrad.tensor(each) for each in (run.logits, labels)]
+        losses.append(cross_entropy(logits, right).item())
         runs.append(run)
     yield judged(runs, float(np.mean(losses)), track, len(x))
 
