@@ -72,8 +72,7 @@ hint("17.2")
 # %% [markdown]
 # ## 17.3 Translate the error
 #
-# Eight messages of PyTorch, each with the program that raises it. Choose the repair
-# after which the gradient is right; you may try all of them here. (About 7 minutes.)
+# Try as many repairs as you like here, then press *Commit*. (About 7 minutes.)
 
 # %% tags=["exercise"]
 exercise("17.3")
