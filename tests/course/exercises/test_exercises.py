@@ -136,5 +136,5 @@ def test_no_name_is_both_trained_on_and_held_out() -> None:
     firsts = [int((x[:, 2] == 0).sum()) for x, _ in parts]
     assert firsts == [int((y == 0).sum()) for _, y in parts] == [300, 5163 - 300]
     (x, y), (rest, _) = ex16_3.drawn("digits", np.random.default_rng(0))
-    assert len(x) == len(y) == 360
+    assert len(x) == len(y) == 1797 - len(rest) == 360
     assert len(np.unique(np.concatenate([x, rest]), axis=0)) == 1797
