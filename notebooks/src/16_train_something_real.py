@@ -53,12 +53,12 @@ round(mg.nn.functional.cross_entropy(x @ w, y).item(), 4)
 
 
 # %% tags=["slide"]
-def at_random():
-    drawn = np.random.default_rng(2).normal(size=(64, 10))
-    w = mg.tensor(drawn, dtype=mg.float32, requires_grad=True)
+def at_random(scale=1.0):
+    drawn = mg.tensor(np.random.default_rng(2).normal(size=(64, 10)), dtype=mg.float32)
+    w = (drawn * scale).detach().requires_grad_()
     loss = mg.nn.functional.cross_entropy(x @ w, y)
     loss.backward()
-    return round(loss.item(), 1)
+    return round(loss.item(), 2)
 
 
 # %% tags=["predict", "hide-input", "step", "slide"]
@@ -67,7 +67,7 @@ course.predict(
     "What is the loss now, before any training?",
     ["between 0.5 and 1.5", "between 2 and 3", "between 5 and 8", "above 20"],
     then=at_random,
-    so=lambda ran: "between 5 and 8" if 5 < ran.value < 8 else "between 2 and 3",
+    so=lambda ran: "between 5 and 8" if 5 < ran.value < 8 else "above 20",
     why="It doesn't know anything, but it's certain. That costs more than ln 10.",
     at="NllLossBackward0 is added to the graph",
     level="picture",
@@ -83,15 +83,8 @@ course.predict(
 # **Try.** How large may the factor in front of the weights be, so that the loss stays
 # below 2.5? Type other numbers for `scale`, such as 0.5.
 
-
 # %% tags=["try"]
-def scaled(scale):
-    drawn = mg.tensor(np.random.default_rng(2).normal(size=(64, 10)), dtype=mg.float32)
-    w = (drawn * scale).detach().requires_grad_()
-    return mg.nn.functional.cross_entropy(x @ w, y)
-
-
-mg.live(scaled, scale=mg.tensor(1.0))
+mg.live(at_random, scale=mg.tensor(1.0))
 
 # %% [markdown] tags=["explain"]
 # About 0.18. People divide by the square root of the number of inputs, here 8: the sum
@@ -282,9 +275,7 @@ resumed("w"), resumed("w", "optimizer"), resumed("w", "optimizer", "random")
 # (0: the end). So there are 27 classes.
 
 # %% tags=["slide"]
-names = [[0, 0, 0, *[ord(c) - 96 for c in n], 0] for n in mg.nn.data.names()]
-four = mg.tensor([n[i : i + 4] for n in names for i in range(len(n) - 3)])
-letters, following = four[:, :3], four[:, 3]
+letters, following = mg.nn.data.letters(mg.nn.data.names())
 letters[:3].tolist(), following[:3].tolist()
 
 # %% [markdown] tags=["slide"]
@@ -445,8 +436,8 @@ with course.only_my_functions():
 # %% [markdown]
 # **In PyTorch this is** nearly the same: ln 10, the rates, what's needed to go on, and
 # 2.2 with the wrong gradient. But the same seed draws other batches there, so the
-# losses of the loops differ. Put `import torch as mg` in the first cell; names and
-# digits still come from minigrad, and the digits have to become PyTorch's tensors:
+# losses of the loops differ. Put `import torch as mg` in the first cell; digits and
+# letters still come from minigrad, and have to become PyTorch's tensors:
 #
 # ```python
 # from minigrad.nn import data

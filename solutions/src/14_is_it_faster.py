@@ -78,11 +78,6 @@ hint("14.2")
 
 # %% [markdown]
 # ## 14.3 Fused softmax cross-entropy
-#
-# Two kernels, without an array of their own, not even one for a row: they loop over
-# single numbers. For row i, `logs[i]` is the logarithm of the sum over all j of
-# `exp(logits[i, j])`, and `losses[i]` is `logs[i]` minus the logit of the right class,
-# `target[i]`. A logit may be 1000. (About 14 minutes.)
 
 
 # %% tags=["exercise"]
@@ -221,11 +216,6 @@ hint("14.4")
 
 # %% [markdown]
 # ## 14.5 conv1d without unfolding
-#
-# A convolution is often computed by *unfolding*: x is copied `width` times, and then
-# it's one matrix product. A kernel needs no copy. y at [b, o, t] is the sum over c and
-# k of `x[b, c, t + k - padding] * w[o, c, k]`, where what's outside of x counts as 0.
-# The arrays that are filled hold zeros at first. (About 12 minutes.)
 
 
 # %% tags=["exercise"]

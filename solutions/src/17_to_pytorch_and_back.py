@@ -31,16 +31,6 @@ check("17.1")
 
 # %% [markdown]
 # ## 17.2 Port two, both ways
-#
-# Both compute what they should, with NumPy inside:
-#
-# * `Softplus`, from PyTorch. forward: `ctx.save_for_backward(x)`, then
-#   `return np.log1p(np.exp(x))`. It stops here.
-# * `Hypot`, written here. forward: `r = np.hypot(x.numpy(), y.numpy())`, then
-#   `result = torch.from_numpy(r)`. It would stop on a GPU.
-#
-# Write both forwards so that the import alone decides where they run; above it says
-# `import minigrad as torch`. The backwards are right. (About 8 minutes.)
 
 
 # %% tags=["exercise"]
@@ -82,8 +72,7 @@ hint("17.2")
 # %% [markdown]
 # ## 17.3 Translate the error
 #
-# Eight messages of PyTorch, each with the program that raises it. Choose the repair
-# after which the gradient is right; you may try all of them here. (About 7 minutes.)
+# Try as many repairs as you like here, then press *Commit*. (About 7 minutes.)
 
 # %% tags=["exercise"]
 exercise("17.3")

@@ -62,7 +62,7 @@ def test_answer_that_is_missing_and_a_bad_code_are_said_where_they_are(
     assert page.locator("#code").input_value().isalnum()
     page.locator("button").click()
     assert page.locator("#missing").text_content() == "Program 1 has no answer yet."
-    assert page.evaluate("document.activeElement.name") == "grad_output"
+    assert page.evaluate("document.activeElement.name") == "number"
     page.locator("#code").fill("Ada Lovelace!")
     page.locator("button").click()
     assert "3 to 20 letters" in (page.locator("#missing").text_content() or "")

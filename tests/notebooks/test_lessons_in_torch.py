@@ -166,7 +166,10 @@ def data_for(torch: Any) -> SimpleNamespace:
     def digits() -> list[Any]:
         return [torch.tensor(one.numpy()) for one in minigrad.nn.data.digits()]
 
-    return SimpleNamespace(digits=digits, names=minigrad.nn.data.names)
+    def letters(names: list[str]) -> list[Any]:
+        return [torch.tensor(one.numpy()) for one in minigrad.nn.data.letters(names)]
+
+    return SimpleNamespace(digits=digits, letters=letters, names=minigrad.nn.data.names)
 
 
 def in_torchs_words(text: str) -> str:

@@ -18,7 +18,8 @@ class Question:
     """One question of a prediction or an investigation.
 
     Without ``choices`` it is answered by a short text. ``wrong`` names what a wrong
-    answer looks like; ``why`` explains the right one once an answer is there.
+    answer looks like; ``why`` explains the right one once an answer is there. What is
+    asked may be about a ``program``.
     """
 
     id: str
@@ -27,6 +28,7 @@ class Question:
     wrong: Mapping[str, str]
     why: str
     hint: str
+    program: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,8 +110,15 @@ class Exercise:
 
     @property
     def parts(self) -> list[Exercise]:
-        """The Functions of an exercise that asks for several, each as one exercise."""
-        return [replace(self, spec=part) for part in getattr(self.spec, "PARTS", ())]
+        """The Functions of an exercise that asks for several, each as one exercise.
+
+        Where it has no hint for a mistake, that of the exercise they're from is said.
+        """
+        parts, own = getattr(self.spec, "PARTS", ()), dict(self.mistake_hints)
+        return [
+            replace(self, spec=p, mistake_hints=getattr(p, "HINTS", {}) | own)
+            for p in parts
+        ]
 
     @property
     def arguments(self) -> tuple[str, ...]:

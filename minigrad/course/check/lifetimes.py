@@ -106,6 +106,12 @@ def peak_bytes(function: Callable[..., Any], *args: Any) -> int:
 
 def traced_peak(function: Callable[..., Any], *args: Any) -> int:
     """The same of one call, for a function whose like has been called before."""
+    _, most = traced(function, *args)
+    return most
+
+
+def traced(function: Callable[..., Any], *args: Any) -> tuple[int, int]:
+    """How many bytes more than before are alive after one call, and were at most."""
     if tracemalloc.is_tracing():
         raise errors.ArgumentValueError(
             errors.message(
@@ -118,7 +124,7 @@ def traced_peak(function: Callable[..., Any], *args: Any) -> int:
     try:
         before, _ = tracemalloc.get_traced_memory()
         function(*args)
-        _, most = tracemalloc.get_traced_memory()
+        left, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    return most - before
+    return left - before, most - before

@@ -101,12 +101,13 @@ def spec_of(stem: str, text: Mapping[str, Any]) -> SimpleNamespace:
     """What the module of an exercise defines, and what its text says for a program.
 
     ``same_as`` names the exercise whose numbers these are: its reference, gradients,
-    cases and wrong rules; ``contract`` then says only what is another one. Each of
-    several ``parts`` has the rest of the text, too.
+    cases and wrong rules, and its hints where parts are asked for; ``contract`` then
+    says only what is another one. Each of several ``parts`` has the rest of the text.
     """
     found: dict[str, Any] = {}
     if "same_as" in text:
-        found |= vars(load(text["same_as"]).spec)
+        same = load(text["same_as"])
+        found |= vars(same.spec) | {"HINTS": same.mistake_hints}
     module, own = f"{__package__}.{stem}", dict[str, Any]()
     if stem and importlib.util.find_spec(module):
         own = vars(importlib.import_module(module))
@@ -161,6 +162,7 @@ def question_of(
         wrong={answer: flat(it) for answer, it in table.get("wrong", {}).items()},
         why=flat(table.get("why", "")),
         hint=flat(table.get("hint", "")),
+        program=table.get("program", "").strip(),
     )
 
 

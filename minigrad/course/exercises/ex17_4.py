@@ -64,9 +64,10 @@ def fault_in(
     if laid.dtype != dtype:
         return say("casts", case=name, got=laid.dtype, dtype=dtype)
     close = 1e-2 if dtype == "float16" else 1e-5 if dtype == "float32" else 1e-12
-    for key, got in (("value", laid.value), ("slope", laid.slope)):
-        right, got = np.array(recorded[key]), got.astype(float)
+    found = ("value", "forward", laid.value), ("slope", "the gradient", laid.slope)
+    for key, part, value in found:
+        right, got = np.array(recorded[key]), value.astype(float)
         if not np.allclose(got, right, close, 0):
             digits = np.allclose(got, right, 1e-6)
-            return say(f"{key}.digits" if digits else key, case=name, dtype=dtype)
+            return say("digits" if digits else key, case=name, dtype=dtype, part=part)
     return None

@@ -40,6 +40,11 @@ class Messages:
         """The message with this name, with ``values`` in it."""
         return _finding(self._said(name), values)
 
+    def first(self, signs: Mapping[str, Any], /, **values: Any) -> Finding | None:
+        """The message with the first of these names whose sign is true; else None."""
+        said = (self(name, **values) for name, sign in signs.items() if sign)
+        return next(said, None)
+
     def of_crash(self, name: str, crash: Crash, /, **values: Any) -> Finding:
         """The words of the first of ``[messages.<name>.when]`` that fits an exception.
 

@@ -10,12 +10,21 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+import numpy as np
+
 
 @cache
 def in_torch(exercise: str) -> Any:
     """What was recorded for an exercise."""
     file = resources.files(__package__) / "in_torch.json"
     return json.loads(file.read_text("utf8"))[exercise]
+
+
+def result_of(torch: Any, program: str) -> Any:
+    """What a program calls ``result``, run in an engine."""
+    names = {"torch": torch, "np": np}
+    exec(program, names)
+    return names["result"]
 
 
 def words_of(torch: Any, value: Any) -> str:

@@ -54,6 +54,7 @@ def plain_text(asked: Exercise) -> str:
     lines += ["", asked.statement]
     for question in asked.questions:
         lines += ["", f"{question.id}. {question.text}"]
+        lines += [f"   {line}" for line in question.program.splitlines()]
         lines += [
             f"   {a}: {c}" for a, c in zip("abcdefgh", question.choices, strict=False)
         ]
@@ -79,7 +80,8 @@ def question_form(asked: Exercise) -> Any:
     """
     head = asked.heading, exercises.flat(asked.statement)
     questions = [
-        {"id": q.id, "text": q.text, "choices": q.choices} for q in asked.questions
+        {"id": q.id, "text": q.text, "program": q.program, "choices": q.choices}
+        for q in asked.questions
     ]
     kept = last_answer(asked.id)
     if not is_usable(asked, kept):

@@ -6,6 +6,7 @@ SOURCES.txt in this folder says where they are from, and under which licence.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from importlib import resources
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.utils.data import DataLoader, Dataset, TensorDataset
 
-__all__ = ["DataLoader", "Dataset", "TensorDataset", "digits", "names"]
+__all__ = ["DataLoader", "Dataset", "TensorDataset", "digits", "letters", "names"]
 
 
 def digits() -> tuple[Tensor, Tensor]:
@@ -37,6 +38,21 @@ def names() -> list[str]:
     ['aaron', 'abbey', 'abbie']
     """
     return stored_names().split()
+
+
+def letters(names: Iterable[str]) -> tuple[Tensor, Tensor]:
+    """Three letters of a name as numbers, and the one that follows: from all names.
+
+    a is 1 and z is 26; 0 is before the first letter, and after the last one.
+    Shape: (n, 3) and (n,).
+
+    >>> x, y = minigrad.nn.data.letters(["ab"])
+    >>> x.tolist(), y.tolist()
+    ([[0, 0, 0], [0, 0, 1], [0, 1, 2]], [1, 2, 0])
+    """
+    rows = [[0, 0, 0, *[ord(letter) - 96 for letter in name], 0] for name in names]
+    four = np.array([row[i : i + 4] for row in rows for i in range(len(row) - 3)])
+    return Tensor(four[:, :3]), Tensor(four[:, 3])
 
 
 @functools.cache

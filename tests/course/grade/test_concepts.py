@@ -157,7 +157,7 @@ GOOD = concepts.result_of("A", "ann", answers("A", 3))
         (json.dumps(GOOD | {"code": None}), "its code is None"),
         (json.dumps(GOOD | {"code": "<b>"}), "its code is '<b>'"),
         (json.dumps(GOOD | {"answers": 3}), "it has no answers"),
-        (json.dumps(GOOD | {"answers": {}}), "the answer to grad_output is missing"),
+        (json.dumps(GOOD | {"answers": {}}), "the answer to number is missing"),
         (
             json.dumps(GOOD | {"answers": GOOD["answers"] | {"node": [1]}}),
             r"node: \[1\] is none of '1.0', '25.0'",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import time
-import tracemalloc
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 
 import minigrad
 from minigrad.course.check.facts import Array, Crash
-from minigrad.course.check.lifetimes import traced_peak
+from minigrad.course.check.lifetimes import traced, traced_peak
 from minigrad.course.check.own_functions import NodesOfOthers
 from minigrad.course.check.spy import crash_of
 from minigrad.engine import observe
@@ -29,7 +29,7 @@ class Trained:
 
     ``noted``: the losses, and ``batch`` how many rows a batch has. ``begun``: how many
     steps the loop took from ``run``. ``kind`` is said of a result that cannot be
-    called. ``logits`` are those of the held-out inputs.
+    called. ``logits`` are those of the held-out inputs, empty without a function.
     ``stale``: the first backward that found gradients from before the last step,
     counted from 1. ``pairs``: of ``looked_at`` inputs in the first batches, how many
     came with a label that they have in the data. ``others``: nodes that are built in.
@@ -40,10 +40,10 @@ class Trained:
     """
 
     noted: Array
+    logits: Array
     batch: int = 0
     begun: int = 0
     kind: str = ""
-    logits: Array | None = None
     backwards: int = 0
     stale: int = 0
     pairs: int = 0
@@ -91,8 +91,7 @@ class Spy(NodesOfOthers):
         self.values: dict[int, Array] = {}
         self.rows: Array | None = None
         self.first: Array | None = None
-        self.batch = self.backwards = self.stale = self.pairs = self.looked_at = 0
-        self.batches = self.again = self.matrices = self.zeros = 0
+        self.counts: Counter[str] = Counter()
         self.moved = 0.0
 
     def found(self, node: str) -> None:
@@ -100,24 +99,25 @@ class Spy(NodesOfOthers):
             self.others.append(node)
 
     def backward_started(self, task: Any) -> None:
-        self.backwards += 1
+        self.counts["backwards"] += 1
 
     def gradient_accumulated(
         self, leaf: Any, first: bool, gradient: Any, new: Any
     ) -> None:
         before, now = self.values.get(id(leaf)), leaf.array
+        number = self.counts["backwards"]
         moved = before is not None and not np.array_equal(before, now)
         if moved and not first and not np.array_equal(new.array, gradient):
-            self.stale = self.stale or self.backwards
-        if before is None and self.backwards == 1:
-            self.matrices += now.ndim > 1
-            self.zeros += now.ndim > 1 and not now.any()
-        if before is not None and self.backwards == 2 and before.any():
+            self.counts.setdefault("stale", number)
+        if before is None and number == 1 and now.ndim > 1:
+            self.counts["matrices"] += 1
+            self.counts["zeros"] += not now.any()
+        if before is not None and number == 2 and before.any():
             self.moved = max(self.moved, float(size_of(now - before) / size_of(before)))
         self.values[id(leaf)] = now.copy()
 
     def forward_returned(self, ctx: Any, inputs: tuple[Any, ...], result: Any) -> None:
-        if self.batches >= LOOKED_AT:
+        if self.counts["batches"] >= LOOKED_AT:
             return
         for value in inputs:
             if not isinstance(value, minigrad.Tensor) or value.requires_grad:
@@ -132,14 +132,14 @@ class Spy(NodesOfOthers):
         rows, self.rows = self.rows, None
         if rows is None or len(rows) != len(targets):
             return
-        self.batch = self.batch or len(targets)
-        self.batches += 1
+        self.counts.setdefault("batch", len(targets))
         self.first = rows.copy() if self.first is None else self.first
-        self.again += np.array_equal(rows, self.first)
-        for row, label in zip(rows, targets.tolist(), strict=True):
-            known = self.labels.get(row.tobytes())
-            self.looked_at += known is not None
-            self.pairs += known is not None and label in known
+        known = [self.labels.get(row.tobytes()) for row in rows]
+        pairs = [(k, n) for k, n in zip(known, targets.tolist(), strict=True) if k]
+        self.counts["batches"] += 1
+        self.counts["again"] += np.array_equal(rows, self.first)
+        self.counts["looked_at"] += len(pairs)
+        self.counts["pairs"] += sum([label in labels for labels, label in pairs])
 
 
 def size_of(array: Array) -> Any:
@@ -151,28 +151,21 @@ def trained(
     answer: Any, x: Array, y: Array, held_out: Array, steps: int, seed: int
 ) -> Trained:
     """Let the answer train on (x, y), and ask it about what it hasn't seen."""
-    inputs, unseen = [
-        a if a.dtype.kind == "f" else a.astype(int) for a in (x, held_out)
-    ]
-    labels = y.astype(int)
-    spy, run = Spy(inputs, labels), Quiet(steps)
-    said: dict[str, Any] = {}
+    spy, run = Spy(x, y), Quiet(steps)
+    said: dict[str, Any] = {"kind": "", "logits": np.zeros(0)}
     observe.add(spy)
     try:
-        data = minigrad.tensor(inputs), minigrad.tensor(labels)
-        found = answer(*data, run, seed)
+        found = answer(minigrad.tensor(x), minigrad.tensor(y), run, seed)
         if callable(found):
-            logits = found(minigrad.tensor(unseen)).detach().numpy()
+            logits = found(minigrad.tensor(held_out)).detach().numpy()
             said["logits"] = logits.astype(np.float32)
         else:
             said["kind"] = type(found).__name__
     finally:
         observe.remove(spy)
-    noted = np.array(next(iter(run.noted.values()), []))
-    names = ["batch", "backwards", "stale", "pairs", "looked_at"]
-    names += ["batches", "again", "matrices", "zeros"]
-    said |= {name: int(getattr(spy, name)) for name in names} | {"begun": run.begun}
-    return Trained(noted, moved=spy.moved, others=tuple(spy.others), **said)
+    said |= {"moved": spy.moved, "others": tuple(spy.others), "begun": run.begun}
+    said |= {name: int(count) for name, count in spy.counts.items()}
+    return Trained(np.array(next(iter(run.noted.values()), [])), **said)
 
 
 @dataclass(frozen=True)
@@ -193,7 +186,6 @@ class Weighed:
     gradient: Array | None = None
     second: Array | None = None
     before: Array | None = None
-    others: tuple[str, ...] = ()
     crash: Crash | None = None
     phase: str = "loss"
 
@@ -207,37 +199,19 @@ def weighed(
     other = batch[0].flip(0) * 0.5, batch[1].flip(0)
 
     def leaves() -> list[Any]:
-        flat = [minigrad.tensor(w).requires_grad_() for w in weights]
-        return list(zip(flat[::2], flat[1::2], strict=True))
+        return in_pairs([minigrad.tensor(w, requires_grad=True) for w in weights])
 
     try:
         layers = leaves()
         answer(*batch, layers).backward()  # what is looked up for good is not meant
-        kept: list[Any] = []
-        said["kept"] = traced_left(lambda: kept.append(answer(*batch, layers)))
-        kept[0].backward()
-        kept.clear()
+        said["kept"] = kept_by(lambda: answer(*batch, layers))
         plain = getattr(answer, "__globals__", {}).get("loss_of")
         if plain is not None:
             with contextlib.suppress(Exception):  # of another answer, not of this one
-                said["plain"] = traced_left(lambda: kept.append(plain(*batch, layers)))
-            kept.clear()
+                said["plain"] = kept_by(lambda: plain(*batch, layers))
         layers = leaves()
         said["peak"] = traced_peak(lambda: answer(*batch, layers).backward())
-        said["gradient"] = gradient_of(layers[0][0])
-
-        losses = []
-        for _ in range(steps):
-            flat = [p for pair in layers for p in pair]
-            for p in flat:
-                p.grad = None
-            loss = answer(*batch, layers)
-            loss.backward()
-            losses.append(loss.item())
-            with minigrad.no_grad():
-                for p in [p for p in flat if p.grad is not None]:
-                    p -= rate * p.grad
-        said["losses"] = np.array(losses)
+        said["losses"], said["gradient"] = downhill(answer, batch, weights, steps, rate)
 
         said["phase"] = "two graphs at a time"
         layers = leaves()
@@ -262,18 +236,39 @@ def gradient_of(leaf: Any) -> Array | None:
     return None if leaf.grad is None else leaf.grad.numpy().copy()
 
 
-def traced_left(function: Any) -> int:
-    """How many bytes more than before are alive when it has returned."""
+def in_pairs(flat: list[Any]) -> list[Any]:
+    """A matrix and a bias for each layer."""
+    return list(zip(flat[::2], flat[1::2], strict=True))
+
+
+def downhill(
+    loss_of: Any, batch: Any, weights: tuple[Array, ...], steps: int, rate: float
+) -> tuple[Array, Array | None]:
+    """The losses of a few steps, and the first gradient of the first matrix."""
+    flat = [minigrad.tensor(w, requires_grad=True) for w in weights]
+    optimizer, losses, gradients = minigrad.optim.SGD(flat, rate), [], []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = loss_of(*batch, in_pairs(flat))
+        loss.backward()
+        losses.append(loss.item())
+        gradients.append(gradient_of(flat[0]))
+        optimizer.step()
+    return np.array(losses), gradients[0]
+
+
+def kept_by(function: Any) -> int:
+    """How many bytes more than before are alive as long as its result is."""
     gc.collect()
-    tracemalloc.start()
-    try:
-        before, _ = tracemalloc.get_traced_memory()
-        function()
+    kept: list[Any] = []
+
+    def keep() -> None:
+        kept.append(function())
         gc.collect()
-        after, _ = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    return after - before
+
+    left, _ = traced(keep)
+    kept[0].backward()
+    return left
 
 
 @dataclass(frozen=True)
