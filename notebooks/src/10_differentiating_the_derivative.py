@@ -45,7 +45,7 @@ class Square(mg.autograd.Function):
 # `slope.backward()` call?
 
 # %% tags=["step", "slide"]
-# %%step
+# %%step --level picture
 x = mg.tensor(3.0, requires_grad=True)
 y = Square.apply(x)
 (slope,) = mg.autograd.grad(y, x, create_graph=True)
@@ -57,6 +57,10 @@ slope.backward()
 # the same x, because x is what was saved. (The first one wasn't: neither 1 nor 2 needs
 # a gradient.) So the slope is 2x as a graph, not just the number 6, and its own
 # backward gives 2. `SquareBackward` isn't called again.
+
+# %% [markdown]
+# **Try.** Drag the 3 of x in the picture, or click it and type another number. Which
+# number at the end stays the same? (The 2: the slope of 2x is 2 at every x.)
 
 # %% [markdown] tags=["slide"]
 # `mg.is_grad_enabled()` says whether operations are being recorded (PyTorch calls this
@@ -110,7 +114,7 @@ course.predict(
         "nothing: grad raises an error" if ran.error else "{}, {}".format(*ran.value)
     ),
     why="Inside backward the engine sets the mode, by `create_graph` alone.",
-    at="Noting.backward, line",
+    at="Its box keeps 2 for backward",
 )
 
 # %% [markdown] tags=["slide"]
@@ -322,8 +326,12 @@ def both_orders(gx, gy):
 
 
 # %% tags=["predict", "hide-input", "step", "slide"]
+with mg.teaching(False):
+    gx, gy = slopes_of(Func)
+
+
 def orders_of_func():
-    return both_orders(*slopes_of(Func))
+    return both_orders(gx, gy)
 
 
 course.predict(
@@ -333,7 +341,7 @@ course.predict(
     then=orders_of_func,
     so=lambda ran: "{:g} and {:g}".format(*ran.value),
     why="gy is made with w, and for the graph w is a constant: forward made it.",
-    at=["backward begins"] * 3,
+    at=["backward begins"] * 2,
 )
 
 # %% [markdown] tags=["explain", "slide"]
@@ -433,19 +441,19 @@ slopes[:3], product[:3]
 #
 # A model can be too steep: a small change of its input changes the result a lot. A
 # **gradient penalty** adds the slope to the loss, so backward goes through the slope to
-# the parameters. Here the penalty is all there is. (No input of relu is 0.)
+# the parameters. Here the penalty is all there is. (What goes into relu is 6.1,
+# not 0.)
 
 
 # %% tags=["slide"]
+values = (2.0, 3.0, 0.1, 2.0, 0.1)
+x, w1, b1, w2, b2 = (mg.tensor(value, requires_grad=True) for value in values)
+y = mg.relu(x * w1 + b1) * w2 + b2
+(slope,) = mg.autograd.grad(y, x, create_graph=True)
+
+
 def without_grad():
-    x = mg.tensor([[1.0, 2.0]], requires_grad=True)
-    w1 = mg.tensor([[1.0, 0.3, 1.0], [0.5, -1.0, 1.0]], requires_grad=True)
-    b1 = mg.tensor([0.1, 0.2, 0.3], requires_grad=True)
-    w2 = mg.tensor([[1.0], [0.5], [2.0]], requires_grad=True)
-    b2 = mg.tensor([0.1], requires_grad=True)
-    y = mg.relu(x @ w1 + b1) @ w2 + b2
-    (slopes,) = mg.autograd.grad(y.sum(), x, create_graph=True)
-    (slopes**2).sum().backward()
+    (slope**2).backward(retain_graph=True)
     four = {"w1": w1, "b1": b1, "w2": w2, "b2": b2}
     return [name for name, tensor in four.items() if tensor.grad is None]
 
@@ -457,14 +465,14 @@ course.predict(
     ["none of them", "b2", "b1, b2", "w2, b2"],
     then=without_grad,
     so=lambda ran: ", ".join(ran.value) or "none of them",
-    why="No slope depends on b2. The slopes' graph leads to b1, with zeros.",
-    at="b1.grad was empty",
+    why="The slope doesn't depend on b2. Its graph leads to b1, with a 0.",
+    at="b1.grad is 0",
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# b2 is added last, so no slope depends on it. b1 gets zeros: the slopes' graph leads to
-# it through relu, whose second derivative is 0. Without `create_graph` the slopes are
-# constants: add such a penalty to your usual loss, and it trains without an error, as if
+# b2 is added last, so the slope doesn't depend on it. b1 gets 0: the slope's graph leads
+# to it through relu, whose second derivative is 0. Without `create_graph` the slope is a
+# constant: add such a penalty to your usual loss, and it trains without an error, as if
 # the penalty weren't there. In 10.6 you write the step.
 
 # %% [markdown] tags=["slide"]

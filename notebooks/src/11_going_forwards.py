@@ -58,7 +58,7 @@ class Mul(mg.autograd.Function):
 # purple. When does each one appear: with its value, or after all values are there?
 
 # %% tags=["step", "slide"]
-# %%step
+# %%step --level picture
 a = mg.tensor(4.0, requires_grad=True)
 b = mg.tensor(0.5)
 with mg.autograd.forward_ad.dual_level():

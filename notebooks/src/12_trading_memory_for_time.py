@@ -49,7 +49,7 @@ def sine(x):
 # below the picture.) When is `to_single` called, and is the `with` block over by then?
 
 # %% tags=["step", "slide"]
-# %%step --level picture
+# %%step --level picture --memory
 sine(mg.tensor([0.1, 2.0], requires_grad=True))
 
 # %% [markdown] tags=["explain", "slide"]
@@ -306,12 +306,12 @@ course.because(
 
 # %% [markdown] tags=["slide"]
 # **Look.** Now one checkpoint, around two sines. What's in their boxes after forward?
-# Which of the two sines runs again? Then open *Memory kept alive*: when is the most
+# Which of the two sines runs again? Then look at *Memory kept alive*: when is the most
 # kept?
 
 
 # %% tags=["step", "slide"]
-# %%step --level picture
+# %%step --level picture --memory
 def two_sines(x):
     return x.sin().sin()
 

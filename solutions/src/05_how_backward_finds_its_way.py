@@ -58,12 +58,6 @@ check("05.2", ["o", "e", "b", "m", "d", "k", "n", "g", "a", "j", "i"])
 
 # %% [markdown]
 # ## 05.3 toposort
-#
-# No gradients here, just an order. `receivers(node)` is the list of nodes that a node
-# sends a gradient to; one node can be in it twice. Return every node you can reach from
-# `root`, including `root`: each once, and each before all its receivers. In the check,
-# some nodes are tensors that are equal but not the same object, and some graphs are
-# deep. (About 15 minutes.)
 
 
 # %% tags=["exercise"]

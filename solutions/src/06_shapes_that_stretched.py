@@ -57,10 +57,6 @@ unbroadcast(g, (3, 1))
 
 # %% [markdown]
 # ## 06.3 Add, with shapes only
-#
-# `a + b`, where either one may stretch. Return each gradient in the shape of its input.
-# Keep what backward needs, but no array. You can call your `unbroadcast`. (About 10
-# minutes.)
 
 
 # %% tags=["exercise"]

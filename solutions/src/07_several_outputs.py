@@ -28,10 +28,6 @@ check("07.1", ["a", "b", "b", "a", "b", "b"])
 
 # %% [markdown]
 # ## 07.2 MinMax
-#
-# Write `MinMax`: the smallest and the largest of all numbers of `x`, which are all
-# different. Programs may use just one of the two outputs, and `x` may be a single
-# number. (About 14 minutes.)
 
 
 # %% tags=["exercise"]

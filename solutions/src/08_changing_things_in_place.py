@@ -28,9 +28,6 @@ check("08.1", ["right", "an error", "right", "silently wrong", "an error"])
 
 # %% [markdown]
 # ## 08.2 AddOne_
-#
-# Write `AddOne_`: it adds 1 to each number of `x`, in the memory of `x`. After the
-# call, `x` itself is the result. (About 10 minutes.)
 
 
 # %% tags=["exercise"]
@@ -122,9 +119,6 @@ def halved(w):
 
 # %% [markdown]
 # ## 08.5 Relu_ for free
-#
-# Write `Relu_`: numbers below 0 become 0, in the memory of `x`. Keep nothing for
-# backward except the result, which is alive anyway. (Extra: about 12 minutes.)
 
 
 # %% tags=["exercise"]

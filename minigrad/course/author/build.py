@@ -170,7 +170,8 @@ def filled(cell: Cell, stem: str) -> Cell:
         said = text["statement"].strip()
         if text["kind"] == "P" or "lines" in text:
             said = BY_ORDER if "lines" in text else BY_HEART
-        whole = f"{said} (About {text['minutes']} minutes.)"
+        about = "Extra: about" if text.get("extra") else "About"
+        whole = f"{said} ({about} {text['minutes']} minutes.)"
         for paragraph in whole.split("\n\n"):
             wrapped = textwrap.wrap(paragraph, 86, break_on_hyphens=False)
             lines += ["#", *[f"# {line}" for line in wrapped]]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Crash, Finding, questions, silence
+from minigrad.course.check import Crash, Finding, first_line, questions, silence
 from minigrad.course.exercises import ex12_5
 from minigrad.course.exercises.messages import Messages
 
@@ -29,8 +29,7 @@ def run_lines(lines: Sequence[str]) -> Finding | None:
     with minigrad.teaching(False), silence():
         for run, *given in ex12_5.runs(checkpoint.apply, random, drops=False):
             if isinstance(run, Crash):
-                text = f"{run.kinds[0]}: {run.text.partition(chr(10))[0]}"
-                return say.of_crash("stopped", run, text=text)
+                return say.of_crash("stopped", run, text=first_line(run))
             found = ex12_5.fault_in(run, *given)
             if found:
                 return found

@@ -32,16 +32,15 @@ def look_at(answer: Sequence[Any], random: np.random.Generator) -> Faults:
 def look_at_swish(swish: Any, x: Array) -> Iterator[Finding]:
     """Two calls; then backward through the first one first, or through the last one."""
     said: dict[str, Any] = {"x": x, "then": -2 * x}
-    before = set(vars(swish))
+    before, given = set(vars(swish)), (x, -2 * x)
     for order in ((0,), (0, 1), (1, 0)):
-        leaves = [minigrad.tensor(each, requires_grad=True) for each in (x, -2 * x)]
-        results = [swish.apply(leaves[number]) for number in sorted(order)]
+        leaves = [minigrad.tensor(each, requires_grad=True) for each in given]
+        results = [swish.apply(leaves[number]).sum() for number in sorted(order)]
         for number in order:
-            leaf = leaves[number]
-            s = 1 / (1 + np.exp(-leaf.detach().numpy()))
-            right = s * (1 + leaf.detach().numpy() * (1 - s))
+            s = 1 / (1 + np.exp(-given[number]))
+            right = s * (1 + given[number] * (1 - s))
             (found,) = minigrad.autograd.grad(
-                results[number].sum(), leaf, materialize_grads=True
+                results[number], leaves[number], materialize_grads=True
             )
             if found is None or not np.allclose(found.numpy(), right):
                 new = set(vars(swish)) - before
