@@ -84,7 +84,7 @@ class Diagnosis:
     def _repr_html_(self) -> str:
         rows = "".join(
             f'<div style="opacity: 0.75">{html.escape(label)}</div>'
-            f"<div>{with_code(text)}</div>"
+            f'<div style="max-width: 37em">{with_code(text)}</div>'
             for label, text in self._rows()
         )
         pictures = "".join(heat.picture(*each) for each in self.gradients)

@@ -75,7 +75,7 @@ class SelfReview:
             )
         head = html.escape(f"Self-review of {self.name}")
         return (
-            '<div class="minigrad-review" style="max-width:60em"><b>'
+            '<div class="minigrad-review" style="max-width:37em"><b>'
             f"{head}</b><ol>{''.join(rows)}</ol></div>"
         )
 

@@ -112,10 +112,12 @@ class Verdict:
         return self.message
 
     def _repr_html_(self) -> str:
-        note = f"<div>{html.escape(self.note)}</div>" if self.note else ""
+        note = html.escape(self.note)
+        note = f'<div style="max-width: 37em">{note}</div>' if note else ""
         rows = "".join(
             f'<div style="opacity: 0.75">{html.escape(label)}</div>'
-            f'<div style="white-space: pre-wrap">{with_code(text)}</div>'
+            '<div style="white-space: pre-wrap; max-width: 37em">'
+            f"{with_code(text)}</div>"
             for label, text in self.rows()
         )
         return panel(

@@ -53,7 +53,7 @@ class Terms(list[Term]):
             f"<dd>{html.escape(each.means)}</dd>"
             for each in self
         ]
-        return f"<dl style='max-width: 50em'>{''.join(rows)}</dl>"
+        return f"<dl style='max-width: 37em'>{''.join(rows)}</dl>"
 
 
 def terms(word: str = "") -> Terms:

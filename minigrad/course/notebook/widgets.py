@@ -30,7 +30,7 @@ class Sheet:
             head, *paragraphs = self._plain.split("\n\n")
             text = "".join(f"<p>{with_code(flat(part))}</p>" for part in paragraphs)
             page = f"<b>{html.escape(head)}</b>{text}"
-            page = f"<div style='max-width: 56em'>{page}</div>"
+            page = f"<div style='max-width: 37em'>{page}</div>"
             return {"text/plain": self._plain, "text/html": page}
         if checking.is_without_a_person():
             return {"text/plain": self._plain}  # a page of it needs no network then
