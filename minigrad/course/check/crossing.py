@@ -33,6 +33,7 @@ DIMENSIONS = (
 """What an exercise may be tried on, beside what is ordinary."""
 
 NUMBERS = {"usual": 1.75, "negative": -2.5, "zero": 0.0, "large": 1e5}
+NUMBERS |= {"small": 0.4, "another": 3.0}
 
 FLAG, AXIS, NUMBER = "yes or no", "axis of ", "any number"
 
@@ -109,7 +110,11 @@ CORNERS = (
 )
 
 
-ORDINARY = Corner("two axes", 2), Corner("three axes", 3)
+ORDINARY = (
+    Corner("two axes", 2),
+    Corner("three axes", 3, parameter="small"),
+    Corner("one axis", 1, parameter="another"),
+)
 """What comes before the corners where an exercise has no cases of its own."""
 
 

@@ -12,6 +12,9 @@ from minigrad.course.check import crossing
 from minigrad.course.check.facts import Array, Arrays, Case, Contract, is_float
 from minigrad.course.check.findings import Finding
 
+EVERY_SHAPE = ("any shape", "no axis", "stretched")
+"""Words of a statement: an axis may be missing, or an axis's length be 0."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -84,6 +87,12 @@ class Exercise:
         contract = getattr(self.spec, "CONTRACT", None)
         name = contract.name if contract else self.function or ", ".join(self.handed)
         return name or str(self.spec.ANSWER)
+
+    @property
+    def promises_every_shape(self) -> bool:
+        """Whether it speaks of tensors without an axis, or without a number, too."""
+        said = " ".join(self.statement.split())
+        return any(words in said for words in EVERY_SHAPE)
 
     @property
     def handed(self) -> Mapping[str, str]:

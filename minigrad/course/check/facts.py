@@ -69,6 +69,12 @@ class Case:
         object.__setattr__(self, "upstream", arrays)
 
     @property
+    def is_bare(self) -> bool:
+        """Whether a tensor in it has no axis, or no number."""
+        arrays = [v for v in self.inputs if isinstance(v, np.ndarray)]
+        return any([not a.ndim or not a.size for a in arrays])
+
+    @property
     def upstreams(self) -> Arrays:
         """One upstream gradient an output."""
         g = self.upstream

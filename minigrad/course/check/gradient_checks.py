@@ -70,8 +70,10 @@ def _named(
         shape = shape_mistakes.explained(case, samples)
         return (shape,) if shape else UNNAMED
     ids = _fitting(case, samples)
-    if ids[:1] == ["M04"] and _is_kept(case, samples[0].trial.inputs[0]):
-        ids = _fitting(case, samples, but="M04")  # the old value is there
+    first = samples[0].trial
+    keeps_nothing = not first.saved and not first.attributes
+    if ids[:1] == ["M04"] and (keeps_nothing or _is_kept(case, first.inputs[0])):
+        ids = _fitting(case, samples, but="M04")  # no value after the change is read
     if not ids and any(map(shape_mistakes.has_wrong_shape, samples)):
         shape = shape_mistakes.explained(case, samples)
         ids = [shape] if shape else []

@@ -82,8 +82,27 @@ def judge(
 ) -> Judgement:
     """Name the mistakes behind ``facts``; what the exercise only remarks is apart.
 
-    The corner cases are looked at once nothing is wrong with the ordinary ones.
+    The corner cases are looked at once nothing is wrong with the ordinary ones. Where
+    the statement doesn't speak of every shape, an exception in bare cases is a remark.
     """
+    judgement = _ordinary_before_corners(facts, exercise, references)
+    told = [fact for fact in facts if not fact.case.is_bare]
+    raised = judgement.findings and judgement.findings[0].crashed
+    if not raised or exercise.promises_every_shape or len(told) in (0, len(facts)):
+        return judgement
+    rest = _ordinary_before_corners(told, exercise, references)
+    if rest.findings:
+        return rest
+    said = replace(judgement.findings[0], ids=(), looks_like=BARE, crashed=False)
+    return replace(rest, remarks=(*rest.remarks, said))
+
+
+BARE = "The task doesn't speak of such tensors, so it counts. Somebody may send one."
+
+
+def _ordinary_before_corners(
+    facts: Sequence[Facts], exercise: Exercise, references: References | None
+) -> Judgement:
     ordinary = [fact for fact in facts if not fact.case.is_corner]
     judgement = _judge(ordinary, exercise, references)
     if judgement.findings or len(ordinary) == len(facts):

@@ -7,6 +7,7 @@ name from the table.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -36,11 +37,22 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
 }
 """What a number, or each number of a tensor, may have been taken for."""
 
+OF_PLACES = ("{0} + 1", "{0} - 1")
+"""Those that make sense for integers in a tensor, too."""
+
+OF_TENSORS: dict[str, Callable[[Any], Any]] = {
+    "0 at the end of each row": lambda v: _with_zeros(v, -1),
+    "0 at the beginning of each row": lambda v: _with_zeros(v, 0),
+}
+
 FUNCTIONS = (
     *("floor", "ceil", "trunc", "rint", "abs", "sign", "square", "sqrt"),
     *("exp", "log", "sin", "cos", "tan", "tanh"),
 )
 """What may have been computed in place of what was asked."""
+
+REDUCTIONS = ("min", "max", "sum", "mean", "prod")
+"""The same where the result has fewer numbers, along one axis or all."""
 
 Right = Callable[[Trial, tuple[Any, ...]], Array | None]
 """What is right for other inputs of a call."""
@@ -51,18 +63,52 @@ def taken_for(case: CaseFile, seen: Sequence[tuple[Trial, Array]], right: Right)
     names = case.contract.arguments
     first = seen[0][0].inputs
     for i, name in enumerate(names):
-        kind = type(first[i])
-        if kind not in (int, float) and not is_float(first[i]):
+        kind, is_tensor = type(first[i]), is_float(first[i])
+        places = isinstance(first[i], np.ndarray) and first[i].dtype.kind == "i"
+        if kind not in (int, float) and not is_tensor and not places:
             continue
+        tried = OF_PLACES if places else tuple(CHANGES)
+        changes = {text: CHANGES[text] for text in tried}
+        changes |= OF_TENSORS if is_tensor else {}
         others = [j for j, v in enumerate(first) if j != i and type(v) is kind]
-        ways = [(text.format(name), _changed(i, way)) for text, way in CHANGES.items()]
+        ways = [(text.format(name), _changed(i, way)) for text, way in changes.items()]
         if name in ("axis", "dim"):
             ways.append(("-1", _changed(i, lambda v: -1)))
         ways += [(names[j], _changed(i, None, j)) for j in others]
         for words, change in ways:
             if _all_fit(seen, right, change):
                 return f"{name} were {words}"
+    for j, i in combinations(range(len(names)), 2):
+        if _all_fit(seen, right, _exchanged(i, j)):
+            return f"{names[j]} were {names[i]}, and {names[i]} were {names[j]}"
+    in_a_row = _one_row(names.index("axis") if "axis" in names else None)
+    if is_float(first[0]) and _all_fit(seen, right, in_a_row, any_shape=True):
+        return f"{names[0]} were one single row"
     return ""
+
+
+def _with_zeros(array: Array, place: int) -> Array:
+    found = np.array(array)
+    if found.ndim and found.size:
+        found[..., place] = 0
+    return found
+
+
+def _exchanged(i: int, j: int) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    def change(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        turned = list(inputs)
+        turned[i], turned[j] = inputs[j], inputs[i]
+        return tuple(turned)
+
+    return change
+
+
+def _one_row(axis: int | None) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    def change(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        rest = [-1 if i == axis else v for i, v in enumerate(inputs)]
+        return (inputs[0].reshape(-1), *rest[1:])
+
+    return change
 
 
 def _changed(
@@ -80,6 +126,8 @@ def _all_fit(
     seen: Sequence[tuple[Trial, Array]],
     right: Right,
     change: Callable[[tuple[Any, ...]], tuple[Any, ...]],
+    *,
+    any_shape: bool = False,
 ) -> bool:
     """Whether all that was seen is right for other inputs, which differ somewhere."""
     some = False
@@ -88,12 +136,16 @@ def _all_fit(
             with np.errstate(all="ignore"):
                 inputs = change(trial.inputs)
                 told = right(trial, inputs)
-        except (ArithmeticError, ValueError, TypeError, IndexError):
+        except (ArithmeticError, ValueError, TypeError, IndexError, AttributeError):
             return False
+        if told is not None and any_shape and told.size == got.size:
+            told = told.reshape(got.shape)
+        elif told is not None and any_shape and told.size == 1:
+            told = np.broadcast_to(told.reshape(()), got.shape)
         if told is None or error_of(got, told) > _close_to(trial):
             return False
         pairs = zip(inputs, trial.inputs, strict=True)
-        some = some or any(a is not b and np.any(a != b) for a, b in pairs)
+        some = some or not all(a is b or np.array_equal(a, b) for a, b in pairs)
     return some
 
 
@@ -149,6 +201,13 @@ def another_function(
         pairs = zip(seen, told, strict=True)
         if all([error_of(got, y) <= _close_to(t) for (t, got), y in pairs]):
             return f"{each}({name})"
+    numbered = [array for array in arrays if array.ndim and array.size]
+    for each in REDUCTIONS if len(numbered) == len(arrays) else ():
+        for axis in (None, 0, -1):
+            told = [getattr(np, each)(array, axis=axis) for array in arrays]
+            pairs = zip(seen, told, strict=True)
+            if all([error_of(got, y) <= _close_to(t) for (t, got), y in pairs]):
+                return f"{each}({name})"
     return ""
 
 

@@ -27,7 +27,7 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
     for fact, trial in case.plain:
         got = None if trial.crash else trial.outputs[place].value
         right = case.results(trial)[place]
-        if got is None or got.shape != right.shape or case.contract.random:
+        if got is None or got.shape != right.shape:
             return None
         seen.append((fact, trial, got, right))
     if all([not np.all(np.isfinite(got)) for _, _, got, _ in seen if got.size]):
@@ -65,7 +65,8 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
     if partial_match.follows_an_option(case, wrong):
         return Said(("R08",), "", "")
     numbers = [(trial, got) for _, trial, got, _ in seen]
-    if said := _of_other_inputs(case, place, numbers):
+    said = None if case.contract.random else _of_other_inputs(case, place, numbers)
+    if said:
         return said
     some = [each for each in seen if each[3].any()]
     ratios = [known_mistakes.ratio_of([a], [b]) for _, _, a, b in some]

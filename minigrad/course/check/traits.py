@@ -138,7 +138,7 @@ def of_elements(
         yield f"{name} is 0", array == 0
         yield f"{name} isn't 0", array != 0
         for other, value in numbers.items():
-            if isinstance(value, float):
+            if type(value) in (int, float):
                 yield f"{name} is above {other}", array > value
                 yield f"{name} is below {other}", array < value
                 yield f"{name} is {other}", array == value

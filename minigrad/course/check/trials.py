@@ -59,7 +59,10 @@ def plan(contract: Contract, cases: Sequence[Case], number: int) -> list[Planned
     Numbers are looked at in all cases; how the Function keeps its state and what it
     makes of special upstream gradients, which do not depend on them, in the first few.
     """
-    case, other = cases[number], cases[(number + 1) % len(cases)]
+    case = cases[number]
+    alike = [each for each in cases if each.is_corner == case.is_corner]
+    place = [each is case for each in alike].index(True)
+    other = alike[(place + 1) % len(alike)]
     trials = [*always(case)]
     if case.is_corner:
         trials = trials[:1]

@@ -80,7 +80,7 @@ class Stated:
         ]
 
     def reference(self, *inputs: Any) -> Array | Arrays:
-        """What forward returns."""
+        """What forward returns. Raises: ValueError."""
         nothing = (None,) * len(self.contract.outputs)
         names = formulas.names_of(self.contract, inputs, nothing, nothing)
         ((_, found),) = formulas.told([self.result], self.contract.outputs, names)
@@ -88,7 +88,8 @@ class Stated:
         if len(outputs) > 1:
             return outputs
         (output,) = outputs
-        assert output is not None
+        if output is None:
+            raise ValueError("the formula of the result doesn't fit these shapes")
         return output
 
     def gradients(self, g: Any, *inputs: Any) -> Arrays:

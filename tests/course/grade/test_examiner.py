@@ -10,6 +10,7 @@ from minigrad.course.check import Crash, probes
 from minigrad.course.exercises import catalogue
 from minigrad.course.grade.examiner import Result, is_by_hand
 from minigrad.course.grade.remote_function import raised
+from tests.answers.rows import solution_of
 from tests.course.grade.conftest import Grade
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -97,6 +98,20 @@ class Square(mg.autograd.Function):
     assert result.points == result.of / 2
     nothing = source.replace("2 * ctx.x", "3 * ctx.x")
     assert graded("gym.Square", nothing).points == 0
+
+
+def test_exception_at_what_the_statement_does_not_speak_of_costs_nothing(
+    graded: Grade,
+) -> None:
+    whole = "import minigrad as mg\n" + solution_of("gym.Linear").source
+    rows = whole.replace("x @ W.t() + b", "mg.stack([W @ row + b for row in x])")
+    result = graded("gym.Linear", rows)
+    assert rows != whole
+    assert (result.state, result.points) == ("solved", result.of), result
+    assert "doesn't speak of such tensors" in str(result.rows)
+    square = "import minigrad as mg\n" + solution_of("gym.Square").source
+    indexed = square.replace("return x * x", "y = x * x; y[:] = y; return y")
+    assert graded("gym.Square", indexed).points == 0
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
     yield "L11", (wide * (x > 0),)
     yield "R06", (wide * wins / wins.sum(),)
     yield "R02", (wide * wins / np.maximum(wins.sum(0), 1),)
-    yield "R05", (wide * wins / x.shape[-1],)
+    yield "R06", (wide * wins / x.shape[-1],)
     yield "R07", (np.asarray(g),)
     for told in _along_the_wrong_axis(np.asarray(g), x):
         yield "R07", (told,)

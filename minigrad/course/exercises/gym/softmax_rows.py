@@ -62,9 +62,9 @@ def wrong_totals(terms: Array, axis: int) -> Iterator[tuple[str, Array]]:
     yield "R11", np.asarray(terms.sum())
     yield "R04", total(terms, axis) / terms.shape[axis]
     lost = np.asarray(terms.sum(axis))
-    yield "R07", lost if fits(lost, terms.shape) else RAISES
+    yield "R03", lost if fits(lost, terms.shape) else RAISES
     last = np.asarray(terms.sum(-1))
-    yield "R07", last if fits(last, terms.shape) else RAISES
+    yield "R03", last if fits(last, terms.shape) else RAISES
     for other in (terms.ndim - 1 - axis, axis + 1, axis - 1):
         yield "R02", total(terms, other % terms.ndim)
 
