@@ -23,10 +23,11 @@ from minigrad.views import script
 PACK_ABOVE = 4_000  # characters of JSON; beyond this the trace travels compressed
 MOST_PICTURE = 200_000  # characters of SVG; a larger one would swell the notebook
 
+# The digits of a page follow each other, but for what HTML and JSON would escape.
 _B85 = f"{string.digits}{string.ascii_letters.swapcase()}!#$%&()*+-;<=>?@^_`{{|}}~"
 _DIGITS = bytes([digit for digit in range(40, 127) if digit not in b"<\\"])
-_VALUE = re.compile('"([0-9a-f]{16})"')
 _HTML_SAFE = bytes.maketrans(_B85.encode(), _DIGITS)
+_VALUE = re.compile('"([0-9a-f]{16})"')
 
 
 def page_of(data: Mapping[str, Any], key: str = "", start: int = 0) -> str:
@@ -229,7 +230,7 @@ def _packed_code(language: messages.Language, *kind: str) -> str:
 
 
 def _packed(text: str) -> str:
-    """Compressed, in digits that HTML and JSON leave as they are (see unpack.js)."""
+    """Compressed text (see unpack.js)."""
     return _digits(gzip.compress(text.encode(), 9, mtime=0))
 
 

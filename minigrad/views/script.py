@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 from functools import cache
+from itertools import chain
 from typing import Final
 
 from minigrad.tracing import messages
@@ -126,9 +127,8 @@ def packed(*names: str) -> bytes:
 def _texts(*names: str) -> str:
     """The table of messages as the page has it, without words that stay the same."""
     table = messages.in_use.table
-    others = [one for name in TEXTS.keys() - set(names) for one in TEXTS[name]]
-    own = [one for name in names for one in TEXTS.get(name, ())]
-    left_out = tuple(set(others).difference(own))
+    own = chain.from_iterable([TEXTS.get(name, ()) for name in names])
+    left_out = tuple(set(chain.from_iterable(TEXTS.values())).difference(own))
     said = table["page"].items()
     page = {key: text for key, text in said if not key.startswith(left_out)}
     words = {word: text for word, text in table["words"].items() if word != text}

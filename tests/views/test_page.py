@@ -132,6 +132,18 @@ def test_page_of_the_product_with_all_lines_is_at_most_60_kilobytes() -> None:
     assert len(page.page_of(pictures.recorded()._pictured()).encode()) < 60_000
 
 
+def test_values_have_numbers_in_a_page_as_hashes_cannot_be_packed() -> None:
+    data = pictures.recorded()._pictured()
+    shown = trace_in(page.page_of(data))
+    numbers = dict(zip(data["values"], map(str, range(100)), strict=False))
+    assert list(shown["values"]) == list(numbers.values())
+    told = [
+        [event["g"]["v"] for event in one["events"] if event["k"] == "grad"]
+        for one in (data, shown)
+    ]
+    assert told[1] == [numbers[name] for name in told[0]] != []
+
+
 def test_words_count_the_steps_that_the_player_opens_with() -> None:
     data = stories.fan_in()
     levels = [event["lvl"] for event in data["events"]]
