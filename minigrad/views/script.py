@@ -7,14 +7,17 @@ sheet and not made them anew is shown them as they are written.
 
 from __future__ import annotations
 
+import base64
 import gzip
 import hashlib
 import json
 import pathlib
 import re
+import string
 import subprocess
 import sys
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from itertools import chain
 from typing import Final
 
@@ -47,10 +50,15 @@ TEXTS: Final = {
 }
 """Beginnings of the texts that only this page, or part, has a place for."""
 ESBUILD: Final = ("npx", "--yes", "esbuild@0.28.2", "--minify", "--loader=css")
+QUICK: Final = partial(gzip.compress, mtime=0)
 SMALL: Final = "passes=2,pure_getters,sequences=false"  # what packs best
 TERSER: Final = ("npx", "--yes", "terser@5.51.4", "--module", "-c", SMALL, "-m")
 
 IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
+# The digits of a page follow each other, but for what HTML and JSON would escape.
+_B85 = f"{string.digits}{string.ascii_letters.swapcase()}!#$%&()*+-;<=>?@^_`{{|}}~"
+_DIGITS = bytes([digit for digit in range(40, 127) if digit not in b"<\\"])
+_HTML_SAFE = bytes.maketrans(_B85.encode(), _DIGITS)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
 
 
@@ -114,14 +122,17 @@ def code(first: str = "page", *parts: str) -> str:
     return "".join([*styles, "\0", _texts(first, *parts), *modules, bundle(first)])
 
 
-def packed(*names: str) -> bytes:
-    """That code compressed; at its smallest if that was made of it as it is now."""
-    text = code(*names).encode()
-    file = BUNDLES / f"{'-'.join(names)}.gz"
-    made = file.read_bytes() if file.is_file() else b""
-    if made and gzip.decompress(made) == text:
-        return made
-    return gzip.compress(text, 9, mtime=0)
+@cache
+def packed_code(language: messages.Language, *names: str) -> str:
+    """That code packed: small, if that was made of it as it is now."""
+    text = code(*names)
+    small = _shortened(BUNDLES / f"{'-'.join(names)}.packed", text)
+    return packed(text) if small == text else small
+
+
+def packed(text: str, compress: Callable[[bytes], bytes] = QUICK) -> str:
+    """Compressed, in digits that HTML and JSON leave as they are (see unpack.js)."""
+    return base64.b85encode(compress(text.encode())).translate(_HTML_SAFE).decode()
 
 
 def _texts(*names: str) -> str:
@@ -150,7 +161,8 @@ def main() -> int:
     style.cache_clear()
     from zopfli import gzip as smallest
 
-    (BUNDLES / "page.gz").write_bytes(smallest.compress(code("page").encode()))
+    small = packed(code(), smallest.compress)
+    (BUNDLES / "page.packed").write_text(f"{stamp(code())}\n{small}", encoding="utf-8")
     return 0
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from minigrad.views import page
+from minigrad.views import page, script
 from tests.browser import pictures
 from tests.views import stories
 
@@ -38,7 +38,7 @@ def trace_in(text: str) -> Any:
 
 
 def unpacked(text: str) -> bytes:
-    digits = text.translate(str.maketrans(page._DIGITS.decode(), page._B85))
+    digits = text.translate(str.maketrans(script._DIGITS.decode(), script._B85))
     return gzip.decompress(base64.b85decode(digits))
 
 
