@@ -37,7 +37,6 @@ HERE: Final = Path(__file__).parent
 MOST_PRINTED: Final = 5_000  # characters; of more, the end is shown
 
 Json = dict[str, Any]
-Answer = Callable[[Json], Json]
 
 
 class LivePlayer:
@@ -57,9 +56,7 @@ class LivePlayer:
         self._typed = {name: one.text for name, one in self._inputs.items()}
         self._good = dict(self._typed)
         self._problems: dict[str, str] = {}
-        self._answers: dict[str, Answer] = {
-            "inputs": self._changed,
-        }
+        self._answers: dict[str, Callable[[Json], Json]] = {"inputs": self._changed}
         self.arguments: Json = {}
         self.recording = Recording()
         self._record()
@@ -96,17 +93,6 @@ class LivePlayer:
                 )
         self._take(given)
         self.widget.shown = self._shown()
-
-    def answer(self, kind: str, handler: Answer) -> None:
-        """Let ``handler`` answer what the page asks under the name ``kind``.
-
-        It gets and gives what JSON can carry. An error of it is shown in the page.
-        """
-        self._answers[kind] = handler
-
-    def send(self, kind: str, content: Json) -> None:
-        """Say something to the page, in all places where it is shown."""
-        self.widget.send({"kind": kind, "content": content})
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name}={text!r}" for name, text in self._typed.items())

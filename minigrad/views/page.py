@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import html
 import json
 import re
 import secrets
-import string
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 from minigrad.tracing import messages
@@ -23,10 +20,7 @@ from minigrad.views import script
 PACK_ABOVE = 4_000  # characters of JSON; beyond this the trace travels compressed
 MOST_PICTURE = 200_000  # characters of SVG; a larger one would swell the notebook
 
-_B85 = f"{string.digits}{string.ascii_letters.swapcase()}!#$%&()*+-;<=>?@^_`{{|}}~"
-_DIGITS = bytes([digit for digit in range(40, 127) if digit not in b"<\\"])
 _VALUE = re.compile('"([0-9a-f]{16})"')
-_HTML_SAFE = bytes.maketrans(_B85.encode(), _DIGITS)
 
 
 def page_of(data: Mapping[str, Any], key: str = "", start: int = 0) -> str:
@@ -39,7 +33,7 @@ def page_of(data: Mapping[str, Any], key: str = "", start: int = 0) -> str:
     raw = _numbered(raw, data)
     key = key or hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
     title = data["meta"].get("title") or message("notebook.page")
-    code = _packed_code(messages.in_use, *_kind_of(data))
+    code = script.packed_code(messages.in_use, *_kind_of(data))
     return _document(title, key, _trace_script(raw), code, start)
 
 
@@ -87,7 +81,7 @@ def _kind_of(data: Mapping[str, Any]) -> tuple[str, ...]:
 
 def live_page(title: str) -> str:
     """The document of a live player: its traces come later, from Python."""
-    code = _packed_code(messages.in_use, "live")
+    code = script.packed_code(messages.in_use, "live")
     return _document(title, secrets.token_hex(8), "", code)
 
 
@@ -219,19 +213,4 @@ def _trace_script(raw: str) -> str:
     if len(raw) <= PACK_ABOVE:
         safe = raw.replace("<", "\\u003c")
         return f'<script type="application/json" id="trace">{safe}</script>'
-    return f'<script type="application/gzip" id="trace">{_packed(raw)}</script>'
-
-
-@cache
-def _packed_code(language: messages.Language, *kind: str) -> str:
-    """Style and code of a player, compressed: a notebook holds many of them."""
-    return _digits(script.packed(*kind))
-
-
-def _packed(text: str) -> str:
-    """Compressed, in digits that HTML and JSON leave as they are (see unpack.js)."""
-    return _digits(gzip.compress(text.encode(), 9, mtime=0))
-
-
-def _digits(packed: bytes) -> str:
-    return base64.b85encode(packed).translate(_HTML_SAFE).decode()
+    return f'<script type="application/gzip" id="trace">{script.packed(raw)}</script>'

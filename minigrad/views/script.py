@@ -7,14 +7,18 @@ sheet and not made them anew is shown them as they are written.
 
 from __future__ import annotations
 
+import base64
 import gzip
 import hashlib
 import json
 import pathlib
 import re
+import string
 import subprocess
 import sys
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
+from itertools import chain
 from typing import Final
 
 from minigrad.tracing import messages
@@ -46,10 +50,15 @@ TEXTS: Final = {
 }
 """Beginnings of the texts that only this page, or part, has a place for."""
 ESBUILD: Final = ("npx", "--yes", "esbuild@0.28.2", "--minify", "--loader=css")
+QUICK: Final = partial(gzip.compress, mtime=0)
 SMALL: Final = "passes=2,pure_getters,sequences=false"  # what packs best
 TERSER: Final = ("npx", "--yes", "terser@5.51.4", "--module", "-c", SMALL, "-m")
 
 IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
+# The digits of a page follow each other, but for what HTML and JSON would escape.
+_B85 = f"{string.digits}{string.ascii_letters.swapcase()}!#$%&()*+-;<=>?@^_`{{|}}~"
+_DIGITS = bytes([digit for digit in range(40, 127) if digit not in b"<\\"])
+_HTML_SAFE = bytes.maketrans(_B85.encode(), _DIGITS)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
 
 
@@ -113,22 +122,24 @@ def code(first: str = "page", *parts: str) -> str:
     return "".join([*styles, "\0", _texts(first, *parts), *modules, bundle(first)])
 
 
-def packed(*names: str) -> bytes:
-    """That code compressed; at its smallest if that was made of it as it is now."""
-    text = code(*names).encode()
-    file = BUNDLES / f"{'-'.join(names)}.gz"
-    made = file.read_bytes() if file.is_file() else b""
-    if made and gzip.decompress(made) == text:
-        return made
-    return gzip.compress(text, 9, mtime=0)
+@cache
+def packed_code(language: messages.Language, *names: str) -> str:
+    """That code packed: small, if that was made of it as it is now."""
+    text = code(*names)
+    small = _shortened(BUNDLES / f"{'-'.join(names)}.packed", text)
+    return packed(text) if small == text else small
+
+
+def packed(text: str, compress: Callable[[bytes], bytes] = QUICK) -> str:
+    """Compressed, in digits that HTML and JSON leave as they are (see unpack.js)."""
+    return base64.b85encode(compress(text.encode())).translate(_HTML_SAFE).decode()
 
 
 def _texts(*names: str) -> str:
     """The table of messages as the page has it, without words that stay the same."""
     table = messages.in_use.table
-    others = [one for name in TEXTS.keys() - set(names) for one in TEXTS[name]]
-    own = [one for name in names for one in TEXTS.get(name, ())]
-    left_out = tuple(set(others).difference(own))
+    own = chain.from_iterable([TEXTS.get(name, ()) for name in names])
+    left_out = tuple(set(chain.from_iterable(TEXTS.values())).difference(own))
     said = table["page"].items()
     page = {key: text for key, text in said if not key.startswith(left_out)}
     words = {word: text for word, text in table["words"].items() if word != text}
@@ -150,7 +161,8 @@ def main() -> int:
     style.cache_clear()
     from zopfli import gzip as smallest
 
-    (BUNDLES / "page.gz").write_bytes(smallest.compress(code("page").encode()))
+    small = packed(code(), smallest.compress)
+    (BUNDLES / "page.packed").write_text(f"{stamp(code())}\n{small}", encoding="utf-8")
     return 0
 
 

@@ -368,21 +368,6 @@ def test_restarted_kernel_is_said(told: Opened) -> None:
     notebook.frame.get_by_text(says).wait_for()
 
 
-def test_page_asks_python_and_hears_what_it_says_unasked(told: Opened) -> None:
-    notebook = told(program, x=leaf())
-
-    def doubled(content: Any) -> Any:
-        if content["number"] > 9:
-            raise ValueError("That is too much.")
-        return {"number": 2 * content["number"]}
-
-    notebook.player.answer("double", doubled)
-    ask = "number => player.live.channel.ask('double', { number })"
-    assert notebook.frame.evaluate(ask, 4) == {"number": 8}
-    refused = f"number => ({ask})(number).catch((error) => error.message)"
-    assert notebook.frame.evaluate(refused, 10) == "That is too much."
-
-
 @pytest.mark.parametrize("light", [True, False], ids=["light", "dark"])
 def test_axe_finds_nothing_all_is_readable_and_fits_into_800_pixels(
     told: Opened, light: bool

@@ -197,25 +197,11 @@ def test_picture_that_the_function_returns_is_shown_and_nothing_else() -> None:
 
 
 def test_every_question_is_answered() -> None:
-    player = live(program, x=leaf())
-    page = Page(player)
-    player.answer("twice", lambda content: {"number": 2 * content["number"]})
-    assert page.ask("twice", {"number": 4})["content"] == {"number": 8}
-
-    def refuses(content: Any) -> Any:
-        raise ValueError("Not this one.")
-
-    player.answer("never", refuses)
-    assert page.ask("never", {})["refused"] == "Not this one."
+    page = Page(live(program, x=leaf()))
+    what = {"what": "node nowhere", "position": 1, "text": "2"}
+    assert "it can't be changed" in page.ask("edit", {"edits": [what]})["refused"]
     assert page.ask("nobody", {})["refused"] == "KeyError: 'nobody'"
     assert page.type(y="1")["refused"].startswith("KeyError")
-
-
-def test_send_reaches_every_page() -> None:
-    player = live(program, x=leaf())
-    page = Page(player)
-    player.send("hello", {"to": "all"})
-    assert page.heard == [{"kind": "hello", "content": {"to": "all"}}]
 
 
 def test_picture_that_was_laid_out_is_not_laid_out_again() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from minigrad.views import page
+from minigrad.views import page, script
 from tests.browser import pictures
 from tests.views import stories
 
@@ -38,7 +38,7 @@ def trace_in(text: str) -> Any:
 
 
 def unpacked(text: str) -> bytes:
-    digits = text.translate(str.maketrans(page._DIGITS.decode(), page._B85))
+    digits = text.translate(str.maketrans(script._DIGITS.decode(), script._B85))
     return gzip.decompress(base64.b85decode(digits))
 
 
@@ -130,6 +130,18 @@ def test_page_is_at_most_60_kilobytes_for_a_lesson(factor: int) -> None:
 
 def test_page_of_the_product_with_all_lines_is_at_most_60_kilobytes() -> None:
     assert len(page.page_of(pictures.recorded()._pictured()).encode()) < 60_000
+
+
+def test_values_have_numbers_in_a_page_as_hashes_cannot_be_packed() -> None:
+    data = pictures.recorded()._pictured()
+    shown = trace_in(page.page_of(data))
+    numbers = dict(zip(data["values"], map(str, range(100)), strict=False))
+    assert list(shown["values"]) == list(numbers.values())
+    told = [
+        [event["g"]["v"] for event in one["events"] if event["k"] == "grad"]
+        for one in (data, shown)
+    ]
+    assert told[1] == [numbers[name] for name in told[0]] != []
 
 
 def test_words_count_the_steps_that_the_player_opens_with() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from minigrad.tracing import messages
 from minigrad.tracing.messages import ENGLISH, fields_of, read
 from minigrad.views import script
 
@@ -125,17 +125,15 @@ def test_module_that_has_changed_is_shown_as_it_is_written(
 def test_page_was_packed_small_as_it_is_now(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, code = script.packed("page"), script.code("page").encode()
-    assert made == (script.BUNDLES / "page.gz").read_bytes(), (
-        "run python -m minigrad.views.script"
-    )
-    assert len(made) < 0.97 * len(gzip.compress(code, 9))
-    stale = gzip.compress(code + b" ")
-    (tmp_path / "page.gz").write_bytes(stale)
-    for style in ("page.css", "page.js"):
-        (tmp_path / style).write_bytes((script.BUNDLES / style).read_bytes())
+    file, code = script.BUNDLES / "page.packed", script.code()
+    head, _, small = file.read_text(encoding="utf-8").partition("\n")
+    assert head == script.stamp(code), "run python -m minigrad.views.script"
+    assert len(small) < 0.97 * len(script.packed(code))
+    pack = script.packed_code.__wrapped__
+    assert pack(messages.in_use, "page") == small
+    (tmp_path / "page.packed").write_text(f"{script.stamp(code + ' ')}\n{small}")
     monkeypatch.setattr(script, "BUNDLES", tmp_path)
-    assert gzip.decompress(script.packed("page")) == code
+    assert pack(messages.in_use, "page") == script.packed(code)
 
 
 def test_only_a_live_page_carries_what_a_live_player_needs() -> None:

@@ -34,14 +34,9 @@ export class Channel {
     this.waiting = new Map(); // kind -> the newest question that was not sent yet
     /** @type {Set<string>} */
     this.busy = new Set(); // kinds of which a question is under way
-    /** @type {Map<string, (content: any) => void>} */
-    this.actions = new Map(); // kind -> what to do when Python says it
+    /** @type {(text: string) => void} */
+    this.onShown = () => {}; // what a live player is to show, which Python says unasked
     port.onmessage = ({ data }) => this.hear(data);
-  }
-
-  /** @param {string} kind @param {(content: any) => void} action */
-  on(kind, action) {
-    this.actions.set(kind, action);
   }
 
   /**
@@ -74,10 +69,7 @@ export class Channel {
 
   /** @param {Heard} heard */
   hear({ kind, id, content, refused, gone }) {
-    if (kind !== "answer") {
-      this.actions.get(kind)?.(content);
-      return;
-    }
+    if (kind === "shown") this.onShown(content);
     const question = this.asked.get(id);
     if (!question) return; // asked by another page of the same widget
     this.asked.delete(id);

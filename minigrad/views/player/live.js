@@ -66,7 +66,7 @@ class Live {
     this.told.setAttribute("aria-live", "polite");
     this.place = element("div");
     root.replaceChildren(this.form, this.place);
-    channel.on("shown", (text) => this.show(JSON.parse(text)));
+    channel.onShown = (text) => this.show(JSON.parse(text));
   }
 
   /** @param {Shown} shown */

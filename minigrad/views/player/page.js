@@ -185,6 +185,8 @@ function outerBody() {
 }
 
 const ANSWERS_WITHIN = 1000; // ms
+/** @type {Promise<typeof import("./edits.js").editsOver> | undefined} */
+let editing; // what Python has sent: once, however many ask for it
 
 /**
  * Whether Python has the recording of a page in a notebook; and if so what edits it, or
@@ -196,17 +198,17 @@ async function findPython(key) {
   const { port1, port2 } = new MessageChannel();
   parent.postMessage({ minigrad: "player", key }, "*", [port2]);
   port1.postMessage({ kind: "hello", id: "hello", content: {} });
-  const heard = new Promise((done) => {
+  const answer = await new Promise((done) => {
     port1.onmessage = ({ data }) => done(data.content);
     setTimeout(done, ANSWERS_WITHIN);
   });
-  const answer = await heard;
   if (!answer?.code) return answer || null;
-  const main = document.querySelector("main");
-  const edits = await new Promise((done) => {
+  editing ||= new Promise((done) => {
+    const main = document.querySelector("main");
     main.edits = done;
     main.unpack.run(answer.code);
   });
+  const edits = await editing;
   return { edits: (trace) => edits(trace, port1) };
 }
 
