@@ -173,15 +173,14 @@ class Editor:
 class StepEdit:
     """Values that take the place of those at a step, while the program runs again.
 
-    ``when`` is the number of the step; of a leaf its key and version (see run_with).
-    ``begins`` is the same, or an earlier step after which there is something to do.
+    ``when`` is the step after which there is something to do; of a leaf its key and
+    version (see run_with).
     """
 
     when: int | tuple[str, int]
     ctx: str
     owner: str
     values: dict[str, dict[Any, Any]]
-    begins: int | tuple[str, int] = 0
     said: dict[tuple[str, str, str], str] = field(default_factory=dict)
     """What was edited, the old value and the new one; and where the page shows it."""
 

@@ -94,10 +94,10 @@ def test_saved_value_attribute_and_gradient_have_their_consequences() -> None:
     assert grad_in(saved.recording) == [[60, 48]]
     assert grad_in(attribute.recording) == [[9, 12]]
     assert grad_in(gradient.recording) == [[12, -16]]
-    assert saved.sentence.startswith(
-        "What if saved[0] of SquareBackward were [5, 4] instead of [3, 4], from step "
+    assert saved.sentence == (
+        "What if saved[0] of SquareBackward were [5, 4] instead of [3, 4]? Then x.grad "
+        "is [60, 48] instead of [36, 48]."
     )
-    assert saved.sentence.endswith("Then x.grad is [60, 48] instead of [36, 48].")
     assert repr(saved) == f"<WhatIf: {saved.sentence}>"
 
 
@@ -506,8 +506,13 @@ def test_recording_of_torch_says_that_it_cannot(one: Recording) -> None:
     theirs = Recording(copy.deepcopy(one.data))
     theirs.program = one.program
     theirs.data["meta"]["engines"] = ["torch"]
-    with pytest.raises(WhatIfError, match="torch ran, whose engine lets nobody change"):
+    with pytest.raises(WhatIfError, match="torch ran, and doesn't let anyone change"):
         theirs.what_if("backward begins", gradient=1.0)
+    assert Edits(theirs).hello({})["why"] == (
+        "You can't change a value here, as Python can't run it again: torch ran, and "
+        "doesn't let anyone change what it's about to use. To do so, record the "
+        "program with import minigrad as torch."
+    )
 
 
 def test_program_that_does_not_do_the_same_twice_is_found_out() -> None:
