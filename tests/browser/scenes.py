@@ -153,6 +153,7 @@ EDITS = (
     ("leaf", END, "node <x>", "[1.0, 5.0]", END),
     ("saved", READY, "entry c0 saved.0", "[1.0, 5.0]", "Edited: saved[0]"),
     ("gradient", READY, "waits <MulBackward> 0", "[1.0, 5.0]", END),
+    ("sent", END, "edge e3", "[1.0, 5.0]", END),
     ("grad", END, "grad <x>", "[1.0, 5.0]", END),
 )
 

@@ -457,6 +457,7 @@ def test_edit_that_cannot_be_made_is_refused(
     [
         ("node SquareBackward", "{1: 5.0}", [6.0, 20.0]),
         ("waits SquareBackward", "[1.0, 1.0]", [2.0, 4.0]),
+        ("edge e1", "[1.0, 1.0]", [2.0, 4.0]),
         ("node AccumulateGrad", "[1.0, 0.0]", [6.0, 0.0]),
         ("value AccumulateGrad 0", "{0: 2.0}", [12.0, 12.0]),
         ("entry c0 saved.0", "{1: 5.0}", [6.0, 30.0]),
