@@ -151,15 +151,13 @@ def planned(
         }
         for kind, by_place in wanted.items()
     }
-    edit = StepEdit(position, here.ctx["id"] if here.ctx else "", here.owner, values)
-    event = data["events"][position - 1]
     values["sent"] = {}
+    event = data["events"][position - 1]
     if event["k"] == "grad" and values["gradient"]:
-        by_id = {edge["id"]: edge for edge in data["graph"]["edges"]}
-        edge = by_id[event["e"]]
-        values["sent"] = {(edge["slot"], edge["id"]): values["gradient"].pop(0)}
-        edit.when = when_entered(data, position, edge["from"])
-    return edit
+        edge = next(one for one in data["graph"]["edges"] if one["id"] == event["e"])
+        values["sent"][edge["slot"], edge["id"]] = values["gradient"].pop(0)
+        position = when_entered(data, position, edge["from"])
+    return StepEdit(position, here.ctx["id"] if here.ctx else "", here.owner, values)
 
 
 def planned_leaf(data: Json, name: str, value: Any) -> StepEdit:

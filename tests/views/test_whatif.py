@@ -184,6 +184,18 @@ def test_gradient_on_an_edge_is_added_to_what_waits() -> None:
     assert "x.grad is -1 from here on" in " ".join(grad.recording.sentences(1))
 
 
+def test_saved_value_is_another_once_a_gradient_of_its_node_was_sent() -> None:
+    x, y = leaf(3.0), leaf(4.0)
+    with mg.record(keep_values=True) as trace:
+        z = x * y
+        z.backward(retain_graph=True)
+        z.backward()
+    says = "goes to AccumulateGrad of x"
+    both = trace.what_if(says, gradient=1.0, saved={1: 5.0}, node="MulBackward0")
+    assert grad_in(both.recording) == [[1 + 4]]
+    assert grad_in(both.recording, "y.grad") == [[3 + 5]]
+
+
 def test_whole_training_goes_on_from_the_edit() -> None:
     w = mg.nn.Parameter(mg.tensor(1.0))
     optimizer = mg.optim.SGD([w], lr=0.1)
