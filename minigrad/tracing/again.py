@@ -175,7 +175,7 @@ def run_with(trace: Trace, edit: StepEdit, new: Trace) -> None:
     It begins after a step; or where the tensor of a key gets the numbers that it has
     at a version. Raises: WhatIfError if the program cannot do the same until there.
     """
-    proof, when = proved(trace), edit.begins
+    proof, when = proved(trace), edit.when
     program = runnable(trace)
     number: int | Birth
     if isinstance(when, tuple):
@@ -226,7 +226,7 @@ def runnable(trace: Trace) -> Program:
         )
     if "torch" in trace.data["meta"].get("engines", ()):
         raise cannot_run(
-            "torch ran, whose engine lets nobody change what it is about to use",
+            "torch ran, and doesn't let anyone change what it's about to use",
             "record the program with import minigrad as torch",
         )
     return program

@@ -1,4 +1,9 @@
-"""A copy of all that a program starts from, so that it can run again on the copy."""
+"""A copy of all that a program starts from, so that it can run again on the copy.
+
+``copy.deepcopy`` shares functions, and refuses a tensor with a history; ``cloudpickle``
+gives the classes of this process back themselves, and each function variables of its
+own where two had one. In both, arrays lose the memory that they share.
+"""
 
 from __future__ import annotations
 

@@ -151,16 +151,13 @@ def planned(
         }
         for kind, by_place in wanted.items()
     }
-    edit = StepEdit(position, here.ctx["id"] if here.ctx else "", here.owner, values)
-    event = data["events"][position - 1]
     values["sent"] = {}
-    edit.begins = position
+    event = data["events"][position - 1]
     if event["k"] == "grad" and values["gradient"]:
-        by_id = {edge["id"]: edge for edge in data["graph"]["edges"]}
-        edge = by_id[event["e"]]
-        values["sent"] = {(edge["slot"], edge["id"]): values["gradient"].pop(0)}
-        edit.begins = when_entered(data, position, edge["from"])
-    return edit
+        edge = next(one for one in data["graph"]["edges"] if one["id"] == event["e"])
+        values["sent"][edge["slot"], edge["id"]] = values["gradient"].pop(0)
+        position = when_entered(data, position, edge["from"])
+    return StepEdit(position, here.ctx["id"] if here.ctx else "", here.owner, values)
 
 
 def planned_leaf(data: Json, name: str, value: Any) -> StepEdit:
@@ -187,7 +184,7 @@ def planned_leaf(data: Json, name: str, value: Any) -> StepEdit:
     owner = leaf["name"] or message("tensor.leaf")
     new = numbers_like(data, leaf["v"], value, owner)
     when = leaf["t"], leaf.get("ver", 0)
-    return StepEdit(when, "", owner, {"leaf": {leaf["t"]: new}}, when)
+    return StepEdit(when, "", owner, {"leaf": {leaf["t"]: new}})
 
 
 def when_kept(data: Json, here: Editable) -> int:

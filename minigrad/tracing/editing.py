@@ -173,15 +173,14 @@ class Editor:
 class StepEdit:
     """Values that take the place of those at a step, while the program runs again.
 
-    ``when`` is the number of the step; of a leaf its key and version (see run_with).
-    ``begins`` is the same, or an earlier step after which there is something to do.
+    ``when`` is the step after which there is something to do; of a leaf its key and
+    version (see run_with).
     """
 
     when: int | tuple[str, int]
     ctx: str
     owner: str
     values: dict[str, dict[Any, Any]]
-    begins: int | tuple[str, int] = 0
     said: dict[tuple[str, str, str], str] = field(default_factory=dict)
     """What was edited, the old value and the new one; and where the page shows it."""
 
@@ -192,6 +191,27 @@ class StepEdit:
             old, new = change_leaf(event["tensor"], value)
             self._tell(editor, self.owner, old, new, f"leaf {key}", t=key)
             return
+        if self.values["sent"]:
+            editor.returning[id(editor.at_work["node"])] = self
+            return
+        self._put_on_ctx(editor)
+        for slot, value in self.values["gradient"].items():
+            what, old, new, where = change_gradient(editor, event, slot, value)
+            is_waiting = "slot" in where
+            shown = f"waits {where['n']} {where['slot']}" if is_waiting else ""
+            self._tell(editor, what, old, new, shown or f"grad {where['n']}", **where)
+
+    def put_sent(self, editor: Editor, node: Any, gradients: list[Any]) -> None:
+        """Let a node that has run send another gradient: none is added up yet."""
+        for (slot, edge), value in self.values["sent"].items():
+            old, gradients[slot] = gradients[slot], like(gradients[slot], value)
+            receiver, _ = split_edge(node._edges[slot])
+            what = message("what-if.for", node=editor.log.called(receiver))
+            self._tell(editor, what, old, gradients[slot], f"edge {edge}")
+        self._put_on_ctx(editor)
+
+    def _put_on_ctx(self, editor: Editor) -> None:
+        """Change saved values and attributes."""
         node: Any = editor.log.ctxs.with_id(self.ctx) if self.ctx else None
         if node is None and (self.values["saved"] or self.values["attributes"]):
             raise LookupError(f"{self.owner} is gone at this step")
@@ -207,21 +227,6 @@ class StepEdit:
             new = attributes_of(node)[name] = like(old, value)
             entry = f"entry {self.ctx} attr.{name}"
             self._tell(editor, f"ctx.{name}", old, new, entry, node)
-        for slot, value in self.values["gradient"].items():
-            what, old, new, where = change_gradient(editor, event, slot, value)
-            is_waiting = "slot" in where
-            shown = f"waits {where['n']} {where['slot']}" if is_waiting else ""
-            self._tell(editor, what, old, new, shown or f"grad {where['n']}", **where)
-        if self.values["sent"]:
-            editor.returning[id(editor.at_work["node"])] = self
-
-    def put_sent(self, editor: Editor, node: Any, gradients: list[Any]) -> None:
-        """Let a node that has run send another gradient: none is added up yet."""
-        for (slot, edge), value in self.values["sent"].items():
-            old, gradients[slot] = gradients[slot], like(gradients[slot], value)
-            receiver, _ = split_edge(node._edges[slot])
-            what = message("what-if.for", node=editor.log.called(receiver))
-            self._tell(editor, what, old, gradients[slot], f"edge {edge}")
 
     def _tell(
         self,

@@ -177,7 +177,7 @@ class Recording(Trace):
         ...     x = minigrad.tensor(3.0, requires_grad=True)
         ...     (x * x).backward()
         >>> trace.what_if("MulBackward0 is ready", saved={0: 5.0})
-        <WhatIf: What if saved[0] of MulBackward0 were 5 instead of 3, from step ...>
+        <WhatIf: What if saved[0] of MulBackward0 were 5 instead of 3? Then x.grad ...>
         >>> x.grad
         tensor(6.)
         """

@@ -63,12 +63,7 @@ class WhatIf(Comparison):
             message("what-if.edit", what=what, new=new, old=old)
             for what, old, new in self._edit.said
         ]
-        when = self._edit.when
-        if isinstance(when, tuple):
-            asks = message("what-if.asks.leaf", edits=joined(edits))
-        else:
-            steps = {"step": when, "count": len(self._sides[0])}
-            asks = message("what-if.asks", edits=joined(edits), **steps)
+        asks = message("what-if.asks", edits=joined(edits))
         return in_turn(asks, self.outcome)
 
     @property
@@ -216,7 +211,8 @@ class Edits:
         try:
             runnable(self._recording)
         except WhatIfError as error:
-            return {"why": str(error).removeprefix("what_if: ")}
+            why, fix = str(error).removeprefix("what_if: ").split("\n  fix: ")
+            return {"why": message("what-if.why-not", why=why, fix=fix)}
         return {"why": ""}
 
     def describe(self, asked: Json) -> Json:

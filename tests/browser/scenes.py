@@ -146,12 +146,15 @@ def two() -> Any:
 
 
 END = "backward is finished"
-# Of each kind: its name, the step and the place at which it is typed over, by what.
+READY = "MulBackward is ready"
+# Of each kind: the step and the place at which it is typed over, by what; and where the
+# picture is taken.
 EDITS = (
-    ("leaf", END, "node <x>", "[1.0, 5.0]"),
-    ("saved", "MulBackward is ready", "entry c0 saved.0", "[1.0, 5.0]"),
-    ("gradient", "MulBackward is ready", "waits <MulBackward> 0", "[1.0, 5.0]"),
-    ("grad", END, "grad <x>", "[1.0, 5.0]"),
+    ("leaf", END, "node <x>", "[1.0, 5.0]", END),
+    ("saved", READY, "entry c0 saved.0", "[1.0, 5.0]", "Edited: saved[0]"),
+    ("gradient", READY, "waits <MulBackward> 0", "[1.0, 5.0]", END),
+    ("sent", END, "edge e3", "[1.0, 5.0]", END),
+    ("grad", END, "grad <x>", "[1.0, 5.0]", END),
 )
 
 
@@ -212,8 +215,8 @@ SCENES: tuple[tuple[str, Callable[[], Any], str], ...] = (
     ("error", failing, "not enough values"),
     ("compare", two, ""),
     *[
-        (f"edited-{name}", functools.partial(edited, at, what, text), END)
-        for name, at, what, text in EDITS
+        (f"edited-{name}", functools.partial(edited, at, what, text), words)
+        for name, at, what, text, words in EDITS
     ],
     ("edited-compare", before_and_after, ""),
 )

@@ -291,13 +291,24 @@ def test_restarted_kernel_is_said(wired: Wired) -> None:
     wired.page.evaluate("() => { window.alive = true; }")
 
 
-def test_recording_without_its_program_says_why(wired: Wired) -> None:
-    trace = recorded(keep_values=False)
+@pytest.mark.parametrize(
+    ("engine", "says"),
+    [
+        ("minigrad", "did not keep what its program"),
+        ("torch", "torch ran, and doesn't"),
+    ],
+)
+def test_recording_that_cannot_run_again_says_why(
+    wired: Wired, engine: str, says: str
+) -> None:
+    trace = recorded(keep_values=engine == "torch")
+    trace.data["meta"]["engines"] = [engine]
     frame = wired.show(trace)
     frame.evaluate("player.player.go(1e6)")
     frame.locator(f"#mg_{node_of(trace.data, 'x')} > .hit").click()
-    frame.locator(".edits .note", has_text="did not keep what its program").wait_for()
+    frame.locator(".edits .note", has_text=says).wait_for()
     assert frame.locator(".edits form").is_hidden()
+    assert frame.locator(".mg-player.listens").count() == 0
 
 
 def test_where_python_has_gone_one_sentence_says_so(wired: Wired) -> None:

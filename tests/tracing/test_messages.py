@@ -43,7 +43,6 @@ NOT_OF_A_STEP = (
     "copying",
     "editable",
     "messages",
-    "outside",
     "program",
     "replay",
     "trace",
@@ -51,6 +50,8 @@ NOT_OF_A_STEP = (
 )
 """The modules of tracing that have only errors to tell."""
 OF_ERRORS = {
+    *(" is given one", "backward has come to one"),
+    "changes a tensor of yours that has no copy (",
     "write %%step --as trace or --level phases or --memory, and a title",
     "there is no level ",
     "; use one of ",

@@ -94,10 +94,10 @@ def test_saved_value_attribute_and_gradient_have_their_consequences() -> None:
     assert grad_in(saved.recording) == [[60, 48]]
     assert grad_in(attribute.recording) == [[9, 12]]
     assert grad_in(gradient.recording) == [[12, -16]]
-    assert saved.sentence.startswith(
-        "What if saved[0] of SquareBackward were [5, 4] instead of [3, 4], from step "
+    assert saved.sentence == (
+        "What if saved[0] of SquareBackward were [5, 4] instead of [3, 4]? Then x.grad "
+        "is [60, 48] instead of [36, 48]."
     )
-    assert saved.sentence.endswith("Then x.grad is [60, 48] instead of [36, 48].")
     assert repr(saved) == f"<WhatIf: {saved.sentence}>"
 
 
@@ -182,6 +182,18 @@ def test_gradient_on_an_edge_is_added_to_what_waits() -> None:
     assert grad_in(begin.recording) == [[80]]
     grad = trace.what_if("x.grad was empty", gradient=-1.0)
     assert "x.grad is -1 from here on" in " ".join(grad.recording.sentences(1))
+
+
+def test_saved_value_is_another_once_a_gradient_of_its_node_was_sent() -> None:
+    x, y = leaf(3.0), leaf(4.0)
+    with mg.record(keep_values=True) as trace:
+        z = x * y
+        z.backward(retain_graph=True)
+        z.backward()
+    says = "goes to AccumulateGrad of x"
+    both = trace.what_if(says, gradient=1.0, saved={1: 5.0}, node="MulBackward0")
+    assert grad_in(both.recording) == [[1 + 4]]
+    assert grad_in(both.recording, "y.grad") == [[3 + 5]]
 
 
 def test_whole_training_goes_on_from_the_edit() -> None:
@@ -459,6 +471,7 @@ def test_edit_that_cannot_be_made_is_refused(
     [
         ("node SquareBackward", "{1: 5.0}", [6.0, 20.0]),
         ("waits SquareBackward", "[1.0, 1.0]", [2.0, 4.0]),
+        ("edge e1", "[1.0, 1.0]", [2.0, 4.0]),
         ("node AccumulateGrad", "[1.0, 0.0]", [6.0, 0.0]),
         ("value AccumulateGrad 0", "{0: 2.0}", [12.0, 12.0]),
         ("entry c0 saved.0", "{1: 5.0}", [6.0, 30.0]),
@@ -508,8 +521,13 @@ def test_recording_of_torch_says_that_it_cannot(one: Recording) -> None:
     theirs = Recording(copy.deepcopy(one.data))
     theirs.program = one.program
     theirs.data["meta"]["engines"] = ["torch"]
-    with pytest.raises(WhatIfError, match="torch ran, whose engine lets nobody change"):
+    with pytest.raises(WhatIfError, match="torch ran, and doesn't let anyone change"):
         theirs.what_if("backward begins", gradient=1.0)
+    assert Edits(theirs).hello({})["why"] == (
+        "You can't change a value here, as Python can't run it again: torch ran, and "
+        "doesn't let anyone change what it's about to use. To do so, record the "
+        "program with import minigrad as torch."
+    )
 
 
 def test_program_that_does_not_do_the_same_twice_is_found_out() -> None:
