@@ -21,9 +21,9 @@ from minigrad.tracing import messages
 FOLDER: Final = pathlib.Path(__file__).parent / "player"
 BUNDLES: Final = FOLDER.parent / "bundles"
 SHEETS: Final = {
-    "page": ("player",),
-    "compare": ("player", "compare"),
-    "live": ("player", "live"),
+    "page": ("player", "presenter"),
+    "compare": ("player", "presenter", "compare"),
+    "live": ("player", "presenter", "live"),
 }
 """The style sheets of a page, by the module that starts it."""
 STARTS: Final = {

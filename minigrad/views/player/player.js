@@ -102,7 +102,7 @@ export class Player {
     this.asks = new Asks(this, this.options.answers, this.options.onAnswer);
     const { signal } = this.listening;
     this.tip = new Tip(root, this.trace, signal);
-    const stage = element("div", "stage");
+    const stage = (this.stage = element("div", "stage"));
     stage.append(this.code.box, this.graph.box, this.ctx.box);
     this.help = helpSheet(() => this.toggleHelp());
     root.replaceChildren(
@@ -251,6 +251,15 @@ export class Player {
     if (!this.view) return;
     this.ctx.show(this.view);
     this.ctx.measure();
+  }
+
+  // Where a presenter may have the code, in presenter.css.
+  get ways() {
+    return ["code", "below", ...(this.timeline.box.open ? [] : ["beside"])];
+  }
+
+  get graphs() {
+    return [this.graph];
   }
 
   pictureNow() {
@@ -414,6 +423,7 @@ export class Player {
   succeed(trace) {
     this.pause();
     this.listening.abort();
+    this.presenter.sizes.disconnect();
     const again = opened(this);
     let position = new Agreement(this.trace.events, trace.events).at(this.position);
     while (trace.events[position]?.k === "what.if") position += 1; // it is to be seen
