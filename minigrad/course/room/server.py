@@ -354,9 +354,9 @@ class Guarded:
         host = urlsplit(f"//{self.request.host}").hostname
         if host not in self.settings["hosts"]:
             return False
+        # Not the scheme: what a hub serves by https comes here by http.
         origin = self.request.headers.get("Origin")
-        ours = f"{self.request.protocol}://{self.request.host}"
-        return origin is None or origin == ours
+        return origin is None or urlsplit(origin).netloc == self.request.host
 
 
 class Handler(Guarded, RequestHandler):
@@ -685,7 +685,8 @@ def parser() -> argparse.ArgumentParser:
     )
     found.add_argument(
         "--address",
-        help="the name under which learners reach this computer; default: its own",
+        help="the name under which learners reach this computer, or its hub; "
+        "default: its own address",
     )
     found.add_argument(
         "--summary", type=Path, help="where the counts go, without names, at the end"
@@ -714,7 +715,8 @@ async def serve(chosen: argparse.Namespace) -> None:
     if chosen.certificate:
         protocol = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         protocol.load_cert_chain(*chosen.certificate[:2])
-    own = chosen.address or (address_in_lan() if chosen.lan else LOOPBACK[0])
+    near = address_in_lan() if chosen.lan else LOOPBACK[0]
+    own = (chosen.address if chosen.lan or protocol else None) or near
     scheme = "https" if protocol else "http"
     listening = bind(chosen.port, "" if chosen.lan else LOOPBACK[0])
     desk = Desk(folder / f"open_room_{chosen.port}.jsonl")
@@ -724,7 +726,7 @@ async def serve(chosen: argparse.Namespace) -> None:
         desk.folder = f"{SCHEME}{chosen.folder.resolve()}"
         shared = Folder(folder_of(desk.folder, desk.secrets["code"]))
     slides = slides_here(chosen.slides)
-    hosts = {*LOOPBACK, own.lower()}
+    hosts = {*LOOPBACK, own.lower(), (chosen.address or own).lower()}
     app = application(desk, hosts, slides)
     server = HTTPServer(app, ssl_options=protocol, max_body_size=BODY)
     server.add_socket(listening)
