@@ -7,6 +7,7 @@ import os
 import stat
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -106,6 +107,26 @@ def test_writer_that_was_killed_in_a_line_loses_nothing(shared: Shared) -> None:
     assert (shared.names(), shared.attempts()) == (["Ada"], 3)
 
 
+def test_line_that_is_still_being_written_waits_for_its_end(shared: Shared) -> None:
+    file = shared.write({"name": "Ada"})
+    line = json.dumps({"events": [EVENT]}).encode() + b"\n"
+    for part in (line[:30], line[30:]):
+        with file.open("ab") as text:
+            text.write(part)
+        shared.look()
+    assert shared.attempts() == 1
+
+
+def test_line_that_is_too_long_is_passed_over(shared: Shared) -> None:
+    file = shared.write({"name": "Ada"})
+    with file.open("ab") as text:
+        text.write(b"x" * (2 * folder.AT_ONCE) + b"\n")
+    shared.write({"events": [EVENT]})
+    for _ in range(4):
+        shared.look()
+    assert (shared.names(), shared.attempts()) == (["Ada"], 1)
+
+
 def test_folder_that_is_away_keeps_the_queue_and_a_closed_room_ends_it(
     shared: Shared, tmp_path: Path
 ) -> None:
@@ -170,7 +191,6 @@ def test_hostile_files_neither_stop_the_room_nor_get_in(
     os.mkfifo(path / f"{'a' * 16}.jsonl")
     (path / f"{'b' * 16}.jsonl").symlink_to(secret)
     (path / f"{'c' * 16}.jsonl").mkdir()
-    (path / f"{'d' * 16}.jsonl").write_bytes(b"x" * (folder.AT_ONCE * 2))
     for name in ("A" * 16 + ".jsonl", "e" * 16, "notes.txt", f"{'f' * 17}.jsonl"):
         shared.write({"name": "other"}, name=name)
     shared.write({"events": [EVENT]}, {"name": "<b>\u202eAda" * 9}, {"events": [EVENT]})
@@ -181,11 +201,11 @@ def test_hostile_files_neither_stop_the_room_nor_get_in(
     assert stat.S_IMODE(path.stat().st_mode) == 0o1777
 
 
+@pytest.mark.parametrize(("where", "most"), [(folder, "FILES"), (server, "LEARNERS")])
 def test_more_files_than_a_class_has_are_not_read(
-    shared: Shared, monkeypatch: pytest.MonkeyPatch
+    shared: Shared, monkeypatch: pytest.MonkeyPatch, where: Any, most: str
 ) -> None:
-    monkeypatch.setattr(folder, "MOST_FILES", 3)
-    monkeypatch.setattr(server, "MOST_LEARNERS", 2)
+    monkeypatch.setattr(where, f"MOST_{most}", 2)
     for number in range(5):
         shared.write({"name": f"n{number}"}, name=f"{number:016}.jsonl")
     shared.look()
