@@ -26,9 +26,9 @@ from minigrad.tracing import messages
 FOLDER: Final = pathlib.Path(__file__).parent / "player"
 BUNDLES: Final = FOLDER.parent / "bundles"
 SHEETS: Final = {
-    "page": ("player",),
-    "compare": ("player", "compare"),
-    "live": ("player", "edits", "live"),
+    "page": ("player", "presenter"),
+    "compare": ("player", "presenter", "compare"),
+    "live": ("player", "presenter", "edits", "live"),
     "edits": ("edits",),
     "asks": ("asks",),
 }

@@ -10,11 +10,12 @@ import pytest
 from playwright.sync_api import Page
 
 from minigrad.course.author import slides
+from tests.browser import presented
+from tests.browser.conftest import READY
 from tests.browser.seen import unreadable
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = [path.stem[:2] for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
-SIZES = [(1280, 720), (1400, 900), (1920, 1080)]
 SMALLEST = 24 * 0.8
 """Pixels on a slide of 720: 18 points, but where code with its question needs more."""
 
@@ -61,6 +62,7 @@ FAULTS = """smallest => {
 }"""
 PLAYS = """() => [...Reveal.getCurrentSlide().querySelectorAll("iframe")].every(
   (frame) => frame.contentDocument?.querySelector("#player")?.player)"""
+PLAYERS = "() => [...document.querySelectorAll('iframe')].map(({ srcdoc }) => srcdoc)"
 ALL_SHOWN = """() => {
   for (const one of Reveal.getCurrentSlide().querySelectorAll(".fragment"))
     one.classList.add("visible");
@@ -92,16 +94,33 @@ def faults(page: Page) -> Iterator[str]:
         yield from page.evaluate(FAULTS, SMALLEST)
 
 
+def presented_faults(page: Page, file: Path) -> Iterator[str]:
+    """What a room can't see of the players, each as a page in presenter mode."""
+    for text in page.evaluate(PLAYERS):
+        file.write_text(text, encoding="utf-8")
+        page.goto(file.as_uri())
+        page.wait_for_function(READY)
+        page.evaluate("player.player.presenter.toggle()")
+        for place, (width, height) in enumerate(presented.SIZES):
+            page.set_viewport_size({"width": width, "height": height})
+            title = page.locator("#player").get_attribute("aria-label")
+            for fault in presented.faults(page, 7 if place else 3):
+                yield f"{title}, {width}: {fault}"
+
+
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_slides_of_a_lesson_are_whole_legible_and_full(deck: Any, lesson: str) -> None:
+def test_slides_of_a_lesson_are_whole_legible_and_full(
+    deck: Any, lesson: str, tmp_path: Path
+) -> None:
     page = deck(lesson)
     assert page.locator("iframe").count() >= 3
     assert list(faults(page)) == []
+    assert list(presented_faults(page, tmp_path / "player.html")) == []
 
 
 def test_slides_fit_every_projector_and_faults_would_be_seen(deck: Any) -> None:
     page = deck("04", theme="dark")
-    for width, height in SIZES:
+    for width, height in presented.SIZES:
         page.set_viewport_size({"width": width, "height": height})
         assert list(faults(page)) == []
         share = "Reveal.getCurrentSlide().getBoundingClientRect().width / innerWidth"

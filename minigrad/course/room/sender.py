@@ -9,22 +9,27 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import re
 import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from http.client import HTTPException
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from minigrad import errors
 from minigrad.course.check import CRASHED, SOLVED, WRONG, answers_of, panel
 from minigrad.course.exercises import catalogue
 from minigrad.course.notebook import journal
+from minigrad.course.room import state
+from minigrad.course.room.folder import SCHEME, folder_of, new_member
 from minigrad.mistakes import TABLE
 
 PORT = 8765
@@ -49,6 +54,10 @@ class RoomRefusedError(errors.MinigradError, ValueError):
     """The room is there, and doesn't let you in."""
 
 
+class RoomClosedError(ConnectionError):
+    """The room of a shared folder is no more."""
+
+
 @dataclass(frozen=True)
 class Membership:
     """A room that was joined; ``begun`` is the journal's length then."""
@@ -61,8 +70,19 @@ class Membership:
     until: str
 
     def request(self, path: str, body: object) -> Any:
-        """What the room answers to a request of this learner."""
-        return answer_of(f"{self.url}/{path}", body, self.token)
+        """What the room answers to a request of this learner.
+
+        A shared folder answers nothing; that it's there says that the room is.
+        """
+        if not self.url.startswith(SCHEME):
+            return answer_of(f"{self.url}/{path}", body, self.token)
+        folder = folder_of(self.url, self.code)
+        if folder.parent.exists() and not folder.exists():
+            raise RoomClosedError
+        file = folder / f"{self.token}.jsonl"
+        if path == "leave":
+            return file.unlink(missing_ok=True)
+        return journal.append(file, json.dumps(body))
 
 
 def answer_of(url: str, body: object, token: str = "") -> Any:
@@ -259,6 +279,9 @@ def deliver(place: Path) -> bool:
             place.unlink(missing_ok=True)
             return True
         return False
+    except RoomClosedError:
+        place.unlink(missing_ok=True)
+        return True
     except (OSError, HTTPException, ValueError):
         return False
     if place.exists():  # nobody has left meanwhile
@@ -282,11 +305,13 @@ class Joined:
             "prediction sends its id, what came out and which named mistake it was: "
             "never your code, never what you write. course.sent() shows all of it, "
             "course.leave() ends it and deletes it there.\n"
-            f"To vote, or to ask for help: {self.page}"
+            + ("To vote, or to ask for help: " + (self.page or "show your hand."))
         )
 
     def _repr_html_(self) -> str:
-        first = repr(self).split("\n")[0]
+        first, last = repr(self).split("\n")
+        if not self.page:
+            return panel(SOLVED, f"<div>{html.escape(first)}</div><div>{last}</div>")
         link = (
             f'<a href="{html.escape(self.page)}" target="_blank" rel="noopener">'
             "Vote, ask for help, or say that it's too fast</a>"
@@ -297,7 +322,9 @@ class Joined:
 def join(code: str, at: str = "127.0.0.1", *, name: str = "") -> Joined:
     """Join your instructor's room: ``course.join("482913", "192.168.1.20")``.
 
-    ``at`` is the address on the wall. Without ``name`` you get a made-up one.
+    ``at`` is the address on the wall, or ``"folder:/where/all/can/write"``. Without
+    ``name`` you get a made-up one. Has the room moved to another address? Join it
+    there: your name, and what waits to be sent, stay.
     Raises: RoomUnreachableError, RoomRefusedError; ArgumentValueError outside a
     workspace.
     """
@@ -309,24 +336,73 @@ def join(code: str, at: str = "127.0.0.1", *, name: str = "") -> Joined:
             "open the course with: python3 minigrad lab",
         )
     url = address_of(at)
-    member, _ = read(place)
-    if member is None or (member.url, member.code) != (url, str(code)):
-        answer = asked_to_join(url, str(code), name)
-        # What was done before is the learner's own: only what comes now is sent.
+    code = str(code)
+    known, arrived = read(place)
+    if known is not None and (known.url, known.code) == (url, code):
+        return Joined(known.name, page_of(known))
+    member = at_other_address(known, url, code)
+    if member is None:
+        answer = asked_to_join(url, code, name)
+        # What was done before is the learner's own: only what comes now is sent, and
+        # what waits for a room that can't be reached any more.
         begun = path.stat().st_size if path.exists() else 0
+        if known is not None and known.code == code:
+            begun = last_line(known, arrived)
+        arrived = []
         until = datetime.now(UTC) + timedelta(hours=HOURS)
         member = Membership(
             url=url,
-            code=str(code),
+            code=code,
             name=answer["name"],
             token=answer["token"],
             begun=begun,
             until=until.isoformat(timespec="seconds"),
         )
-        place.unlink(missing_ok=True)
-        place.touch(mode=0o600)
-        journal.append(place, json.dumps(vars(member)))
-    return Joined(member.name, f"{member.url}/#{member.token}")
+    keep(place, member, arrived)
+    SENDER.look_at(place)
+    return Joined(member.name, page_of(member))
+
+
+def keep(place: Path, member: Membership, arrived: list[dict[str, Any]]) -> None:
+    """Write the way to a room, and what arrived there, in one step."""
+    new = place.with_name(f"{place.name}.new")
+    new.unlink(missing_ok=True)
+    new.touch(mode=0o600)
+    lines = [json.dumps(one) for one in (vars(member), *arrived)]
+    new.write_text("".join([f"{line}\n" for line in lines]), encoding="utf-8")
+    new.replace(place)
+
+
+def at_other_address(
+    member: Membership | None, url: str, code: str
+) -> Membership | None:
+    """The same membership where its room is now; None if that's another room."""
+    is_web = member is not None and SCHEME not in (member.url[:7], url[:7])
+    if member is None or member.code != code or not is_web:
+        return None
+    moved = replace(member, url=url)
+    try:
+        moved.request("events", {"events": []})
+    except (OSError, HTTPException, ValueError):
+        return None  # joining it says why
+    return moved
+
+
+def page_of(member: Membership) -> str:
+    """The learner's own page of the room, as their browser finds it; or none.
+
+    The room of a hub's machine is for its kernels at 127.0.0.1, which for a browser is
+    another machine: there it's found through the learner's own server, if that can.
+    """
+    url = urlsplit(member.url)
+    prefix = os.environ.get("JUPYTERHUB_SERVICE_PREFIX", "")
+    if url.scheme == "folder":
+        return ""
+    if not prefix or url.hostname not in ("127.0.0.1", "localhost", "::1"):
+        return f"{member.url}/#{member.token}"
+    if find_spec("jupyter_server_proxy") is None:
+        return ""
+    return f"{prefix}proxy/{url.port}/#{member.token}"
 
 
 def address_of(at: str) -> str:
@@ -336,6 +412,8 @@ def address_of(at: str) -> str:
     ('http://192.168.1.20:8765', 'https://room.example:9000')
     """
     url = at.strip().rstrip("/")
+    if url.startswith(SCHEME):
+        return SCHEME + str(Path(url.removeprefix(SCHEME)).expanduser().resolve())
     if "://" not in url:
         url = f"http://{url}"
     scheme, _, host = url.partition("://")
@@ -346,6 +424,8 @@ def address_of(at: str) -> str:
 def asked_to_join(url: str, code: str, name: str) -> Any:
     """The room's answer to a code; its refusals as errors."""
     where = f'join("{code}")'
+    if url.startswith(SCHEME):
+        return put_into_folder(url, code, name, where)
     try:
         return answer_of(f"{url}/join", {"code": code, "name": name})
     except urllib.error.HTTPError as refused:
@@ -368,6 +448,25 @@ def asked_to_join(url: str, code: str, name: str) -> Any:
             f"no room answers at {url} ({reason})",
             f'add the address on the wall: course.join("{code}", "192.168.1.20")',
         ) from None
+
+
+def put_into_folder(url: str, code: str, name: str, where: str) -> dict[str, str]:
+    """A file of one's own in a room's folder, which is its token."""
+    folder, token = folder_of(url, code), new_member()
+    own = state.pseudonym(name or state.made_up(), ())
+    if not folder.is_dir():
+        raise RoomRefusedError.at(
+            where,
+            f"{folder.parent} has no room {code}",
+            "see that the code, and the folder, are those on the wall",
+        )
+    try:
+        journal.append(folder / f"{token}.jsonl", json.dumps({"name": own}))
+    except OSError as error:
+        raise RoomUnreachableError.at(
+            where, f"{folder} can't be written to ({error})", "ask your instructor"
+        ) from None
+    return {"name": own, "token": token}
 
 
 @dataclass(frozen=True)

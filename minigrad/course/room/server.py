@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import csv
 import hashlib
 import hmac
@@ -16,13 +17,15 @@ import json
 import os
 import re
 import secrets
+import shutil
 import signal
 import socket
 import ssl
 import sys
+import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -35,6 +38,7 @@ from tornado.websocket import WebSocketHandler
 from minigrad import _workspace, errors
 from minigrad.course.check import CRASHED, SOLVED, WRONG
 from minigrad.course.room import state
+from minigrad.course.room.folder import FILE, SCHEME, Folder, folder_of
 from minigrad.course.room.sender import HOURS, PORT
 from minigrad.course.room.words import ROOT, words
 from minigrad.mistakes import TABLE
@@ -42,8 +46,6 @@ from minigrad.mistakes import TABLE
 PAGES = Path(__file__).parent / "pages"
 KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-NAMES = ("amber", "azure", "birch", "coral", "fern", "indigo", "ivory", "jade", "maple")
-BEASTS = ("badger", "crane", "falcon", "gecko", "heron", "lynx", "marten", "otter")
 MOST_LEARNERS = 300
 MOST_EVENTS = 500
 BODY = 100_000
@@ -55,8 +57,16 @@ VOTING = ("ask", state.CLOSED, state.AGAIN, state.OFF)
 WRONG_CODES = 20
 """How many wrong codes a minute one address has; all together, three times as many."""
 MINUTE = 60.0
+LONG = 10.0
+"""Seconds for the second Ctrl-C, or an answer."""
+QUESTION = (
+    "Close the room? It deletes what it kept. Ctrl-C again: close. s and Enter: save "
+    "the counts, without names, then close. Enter, or nothing for 10 seconds: go on."
+)
 SOON = 0.1
 """Seconds for which news is gathered before the pages hear it."""
+LOOKS = 0.5
+"""Seconds between two looks into a shared folder."""
 TICK = 5.0
 """Seconds after which the board is drawn anew although nothing came: minutes pass."""
 HEADERS = {
@@ -80,6 +90,47 @@ SLIDES = HEADERS | {
         "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
     )
 }
+
+
+class CtrlC:
+    """At a terminal Ctrl-C asks; the second closes the room, as the first elsewhere."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._loop = asyncio.get_running_loop()
+        self._asked: asyncio.TimerHandle | None = None
+        self._reads = False
+        signal.signal(
+            signal.SIGINT, lambda *_: self._loop.call_soon_threadsafe(self._pressed)
+        )
+
+    def _pressed(self) -> None:
+        if self._asked or not sys.stdin.isatty():
+            self._desk.close()
+            return
+        print(f"\n{QUESTION}", flush=True)
+        self._asked = self._loop.call_later(LONG, self._answered, "")
+        if not self._reads:
+            self._reads = True
+            threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        # sys.stdin has a lock, which a thread that waits would keep at the end.
+        said = os.read(sys.stdin.fileno(), 100).decode(errors="replace")
+        self._reads = False
+        self._loop.call_soon_threadsafe(self._answered, said.strip().lower())
+
+    def _answered(self, said: str) -> None:
+        if self._asked is None:
+            return
+        self._asked.cancel()
+        self._asked = None
+        if said == "s":
+            stamp = time.strftime("%Y-%m-%d_%H%M")
+            self._desk.summary = self._desk.summary or Path(f"room_{stamp}.csv")
+            self._desk.close()
+        else:
+            print("The room goes on.", flush=True)
 
 
 class Tries:
@@ -111,7 +162,7 @@ class Desk:
         self.pages: set[Live] = set()
         self.closing = asyncio.Event()
         self.summary: Path | None = None
-        self.where = ""
+        self.where = self.folder = ""
         self.is_told = False
         choices = {name: len(it[1]) for name, it in self.words["polls"].items()}
         self.room = state.Room([*self.words["exercises"]], choices)
@@ -145,11 +196,42 @@ class Desk:
     def join(self, wanted: str) -> tuple[str, str]:
         """The name and the token of somebody new."""
         taken = [one.name for one in self.room.learners.values()]
-        name = state.pseudonym(wanted or made_up(), taken)
+        name = state.pseudonym(wanted or state.made_up(), taken)
         token, member = secrets.token_urlsafe(18), secrets.token_hex(4)
-        key = hashed(token)
-        self.note({"kind": state.JOINED, "member": member, "name": name, "key": key})
+        self._let_in(member, name, hashed(token))
         return name, token
+
+    def _let_in(self, member: str, name: str, key: str) -> None:
+        self.note({"kind": state.JOINED, "member": member, "name": name, "key": key})
+
+    def take(self, member: str, events: object) -> None:
+        """Note what a machine tells.
+
+        Raises: HTTPError for anything but a list of events.
+        """
+        if not isinstance(events, list) or len(events) > MOST_EVENTS:
+            raise HTTPError(400)
+        now = self.clock()
+        self.note(*[told(member, one, now) for one in events])
+
+    def look_into(self, there: set[str], lines: Sequence[tuple[str, bytes]]) -> None:
+        """Take in what came by a shared folder; whose file is gone has left."""
+        for member, line in lines:
+            try:
+                body = json.loads(line)
+                if member in self.room.learners:
+                    self.take(member, body["events"])
+                elif len(self.room.learners) < MOST_LEARNERS:
+                    taken = [one.name for one in self.room.learners.values()]
+                    name = state.pseudonym(str(body["name"]), taken)
+                    self._let_in(member, name, "")
+            except (HTTPError, KeyError, TypeError, ValueError, RecursionError):
+                continue  # not of ours, or the name, read once more after a restart
+        by_folder = {
+            one for one in self.room.learners if FILE.fullmatch(f"{one}.jsonl")
+        }
+        for member in by_folder - there:
+            self.forget(member)
 
     def forget(self, member: str) -> None:
         """Somebody leaves: the file goes on without a line of theirs."""
@@ -179,6 +261,12 @@ class Desk:
         for page in list(self.pages):
             page.show(seen)
 
+    def move(self, where: str) -> None:
+        """This computer has another address: board and wall say where to join."""
+        self.where = where
+        for page in list(self.pages):
+            page.greet()
+
     def close(self) -> None:
         """Delete what the room kept; the summary alone may stay."""
         if self.summary:
@@ -202,6 +290,7 @@ class Desk:
             "words": self.words,
             "code": code,
             "where": self.where,
+            "folder": self.folder,
             "qr": link.svg_data_uri(scale=8, border=2, dark="#000", light="#fff"),
             "projector": f"/projector#{self.secrets['projector']}",
         }
@@ -216,11 +305,6 @@ def new_secrets(now: float) -> dict[str, Any]:
         "projector": secrets.token_urlsafe(18),
         "slides": secrets.token_urlsafe(18),
     }
-
-
-def made_up() -> str:
-    """A pseudonym for those who give none."""
-    return f"{secrets.choice(NAMES)} {secrets.choice(BEASTS)}"
 
 
 def hashed(token: str) -> str:
@@ -270,9 +354,9 @@ class Guarded:
         host = urlsplit(f"//{self.request.host}").hostname
         if host not in self.settings["hosts"]:
             return False
+        # Not the scheme: what a hub serves by https comes here by http.
         origin = self.request.headers.get("Origin")
-        ours = f"{self.request.protocol}://{self.request.host}"
-        return origin is None or origin == ours
+        return origin is None or urlsplit(origin).netloc == self.request.host
 
 
 class Handler(Guarded, RequestHandler):
@@ -301,10 +385,14 @@ class Handler(Guarded, RequestHandler):
             raise HTTPError(400)
         return found
 
+    def bearer(self) -> str:
+        """The token that came with this."""
+        given = str(self.request.headers.get("Authorization", ""))
+        return given.removeprefix("Bearer ")
+
     def member(self) -> str:
         """Who sends this; 410 for those that no room of ours knows."""
-        given = self.request.headers.get("Authorization", "")
-        found = self.desk.member(given.removeprefix("Bearer "))
+        found = self.desk.member(self.bearer())
         if not found:
             raise HTTPError(410)
         return found
@@ -320,16 +408,39 @@ class Page(Handler):
 
 
 class Slides(Handler):
-    """The slides of a lesson, which open votes if their address has the secret."""
+    """The slides of a lesson, with answers and notes, for those who have their secret.
+
+    It's behind the # of their address, which a browser keeps to itself. So the page
+    that comes first sends it, and gets a cookie: with it this address gives the slides.
+    """
 
     def get(self, number: str) -> None:
         path: Path | None = self.settings["slides"].get(number)
         if path is None:
             raise HTTPError(404)
-        for name, value in SLIDES.items():
+        known = self.is_known(self.get_cookie("slides") or "")
+        for name, value in SLIDES.items() if known else ():
             self.set_header(name, value)
         self.set_header("Content-Type", "text/html; charset=utf-8")
-        self.finish(path.read_bytes())
+        self.finish((path if known else PAGES / "room.html").read_bytes())
+
+    def post(self, number: str) -> None:
+        secret = self.bearer()
+        if not self.is_known(secret):
+            raise HTTPError(403)
+        https = self.request.protocol == "https"
+        self.set_cookie(
+            *("slides", secret),
+            path="/slides",
+            httponly=True,
+            secure=https,
+            samesite="Strict",
+        )
+        self.finish({})
+
+    def is_known(self, secret: str) -> bool:
+        right = self.desk.secrets["slides"]
+        return hmac.compare_digest(secret.encode(), right.encode())
 
 
 class Join(Handler):
@@ -354,11 +465,7 @@ class Events(Handler):
     """What a learner's machine tells."""
 
     def post(self) -> None:
-        member, events = self.member(), self.body().get("events")
-        if not isinstance(events, list) or len(events) > MOST_EVENTS:
-            raise HTTPError(400)
-        now = self.desk.clock()
-        self.desk.note(*[told(member, one, now) for one in events])
+        self.desk.take(self.member(), self.body().get("events"))
         self.finish({})
 
 
@@ -443,11 +550,17 @@ class Live(Guarded, WebSocketHandler):
             self.close(1008)
             return
         desk.pages.add(self)
-        hello = {"hello": desk.hello()} if self.role in ("board", "projector") else {}
+        self.greet()
+        desk.tell_soon()
+
+    def greet(self) -> None:
+        """Send who this page is, and what it has to know once."""
+        hello = {}
+        if self.role in ("board", "projector"):
+            hello["hello"] = self.desk.hello()
         if self.role == "projector":
             hello["hello"].pop("projector")
         self.send(hello | {"role": self.role if self.role in ROLES else "learner"})
-        desk.tell_soon()
 
     def say(self, said: dict[str, Any]) -> None:
         """A learner pressed a button."""
@@ -505,12 +618,13 @@ class Live(Guarded, WebSocketHandler):
 
 
 def application(
-    desk: Desk, hosts: Sequence[str], slides: Mapping[str, Path] | None = None
+    desk: Desk, hosts: Container[str], slides: Mapping[str, Path] | None = None
 ) -> Application:
     """The server's addresses; ``slides`` are files by the number of their lesson."""
     return Application(
         [
             (r"/((?:board|projector)?|room\.(?:js|css))", Page),
+            (r"/slides/(room\.(?:js|css))", Page),
             (r"/slides/([\w.-]+)", Slides),
             (r"/join", Join),
             (r"/events", Events),
@@ -518,7 +632,7 @@ def application(
             (r"/live", Live),
         ],
         desk=desk,
-        hosts=frozenset(hosts),
+        hosts=hosts,
         slides=slides or {},
         log_function=lambda handler: None,
         websocket_max_message_size=10_000,
@@ -553,8 +667,8 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m minigrad room",
         description="Show a class on one board: who has solved what, which mistakes "
         "are made now, votes. Learners join with course.join(code).",
-        epilog="Ctrl-C closes the room and deletes what it kept. If the computer "
-        "stops instead, the same command goes on where it was.",
+        epilog="Ctrl-C, twice, closes the room and deletes what it kept. If the "
+        "computer stops instead, the same command goes on where it was.",
     )
     found.add_argument(
         "--lan",
@@ -571,18 +685,24 @@ def parser() -> argparse.ArgumentParser:
     )
     found.add_argument(
         "--address",
-        help="the name under which learners reach this computer; default: its own",
+        help="the name under which learners reach this computer, or its hub; "
+        "default: its own address",
     )
     found.add_argument(
         "--summary", type=Path, help="where the counts go, without names, at the end"
     )
     found.add_argument(
-        "--slides",
-        nargs="+",
+        "--folder",
         type=Path,
-        default=[],
-        metavar="FILE",
-        help="serve slides, whose questions then open votes; see minigrad slides",
+        metavar="SHARED",
+        help="a folder that all reach, for those who can't reach this computer",
+    )
+    found.add_argument(
+        "--slides",
+        nargs="*",
+        metavar="LESSON",
+        help="serve slides, whose questions then open votes: numbers or files; "
+        "without any, all that are here; see minigrad slides",
     )
     return found
 
@@ -595,15 +715,19 @@ async def serve(chosen: argparse.Namespace) -> None:
     if chosen.certificate:
         protocol = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         protocol.load_cert_chain(*chosen.certificate[:2])
-    own = chosen.address or (address_in_lan() if chosen.lan else LOOPBACK[0])
+    near = address_in_lan() if chosen.lan else LOOPBACK[0]
+    own = (chosen.address if chosen.lan or protocol else None) or near
     scheme = "https" if protocol else "http"
     listening = bind(chosen.port, "" if chosen.lan else LOOPBACK[0])
     desk = Desk(folder / f"open_room_{chosen.port}.jsonl")
     desk.summary, desk.where = chosen.summary, f"{scheme}://{own}:{chosen.port}"
-    slides = {path.stem.partition("_")[0]: path for path in chosen.slides}
-    for path in chosen.slides:
-        path.read_bytes()  # a file that isn't there is said now, and not in class
-    app = application(desk, (*LOOPBACK, own.lower()), slides)
+    shared = None
+    if chosen.folder:
+        desk.folder = f"{SCHEME}{chosen.folder.resolve()}"
+        shared = Folder(folder_of(desk.folder, desk.secrets["code"]))
+    slides = slides_here(chosen.slides)
+    hosts = {*LOOPBACK, own.lower(), (chosen.address or own).lower()}
+    app = application(desk, hosts, slides)
     server = HTTPServer(app, ssl_options=protocol, max_body_size=BODY)
     server.add_socket(listening)
     # A name on a certificate is not 127.0.0.1; without one nothing leaves the laptop.
@@ -616,23 +740,46 @@ async def serve(chosen: argparse.Namespace) -> None:
             f"Slides, with votes:     {near}/slides/{name}#{desk.secrets['slides']}"
             for name in slides
         ],
-        "Ctrl-C closes the room and deletes what it kept.",
+        "Ctrl-C asks, then closes the room and deletes what it kept.",
     ]
+    CtrlC(desk)
     print("\n".join(lines), flush=True)
-    loop = asyncio.get_running_loop()
-    if os.name != "nt":
-        loop.add_signal_handler(signal.SIGINT, desk.close)
-    ticking = asyncio.create_task(tick(desk))
-    try:
-        await desk.closing.wait()
-    except asyncio.CancelledError:  # Ctrl-C on Windows
-        desk.close()
-    ticking.cancel()
+    tasks = [asyncio.create_task(tick(desk))]
+    if chosen.lan and not chosen.address:
+        tasks.append(asyncio.create_task(follow_address(desk, hosts)))
+    if shared:
+        tasks.append(asyncio.create_task(watch(desk, shared)))
+    await desk.closing.wait()
+    for task in tasks:
+        task.cancel()
+    if shared:
+        shutil.rmtree(shared.path)
     server.stop()
     await asyncio.sleep(SOON)
     await server.close_all_connections()
     kept = f"; the counts are in {desk.summary}" if desk.summary else ""
     print(f"The room is closed, and what it kept is deleted{kept}.")
+
+
+def slides_here(named: Sequence[str] | None) -> dict[str, Path]:
+    """Files of slides by their lessons; ``named`` are numbers or files, none is all.
+
+    Raises: ArgumentValueError for one that isn't here: better now than in class.
+    """
+    if named is None:
+        return {}
+    found = [
+        *(sorted(Path().glob("[0-9][0-9]_*.slides.html")) if not named else ()),
+        *[next(Path().glob(f"{one}_*.slides.html"), Path(one)) for one in named],
+    ]
+    missing = [str(path) for path in found if not path.is_file()]
+    if missing or not found:
+        raise errors.ArgumentValueError.at(
+            "--slides",
+            f"no slides here of {', '.join(missing) or 'any lesson'}",
+            "write them in this folder: python3 minigrad slides 05",
+        )
+    return {path.stem.partition("_")[0]: path for path in found}
 
 
 def bind(port: int, address: str) -> socket.socket:
@@ -650,6 +797,30 @@ def bind(port: int, address: str) -> socket.socket:
         ) from None
     listening.setblocking(False)
     return listening
+
+
+async def follow_address(desk: Desk, hosts: set[str]) -> None:
+    """Serve under the address that this computer has now: a laptop changes networks."""
+    while True:
+        await asyncio.sleep(TICK)
+        url = urlsplit(desk.where)
+        own = address_in_lan()
+        if own not in (url.hostname, LOOPBACK[0]):
+            hosts.add(own)
+            desk.move(f"{url.scheme}://{own}:{url.port}")
+            print(
+                f"The room is at {desk.where} now. Let everyone type the wall's new "
+                "line: their rows, and what waits, go on.",
+                flush=True,
+            )
+
+
+async def watch(desk: Desk, folder: Folder) -> None:
+    """Take in what the shared folder has; one that is away is asked again."""
+    while True:
+        await asyncio.sleep(LOOKS)
+        with contextlib.suppress(OSError):
+            desk.look_into(*await asyncio.to_thread(folder.news))
 
 
 async def tick(desk: Desk) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,6 +29,8 @@ NOW = 15 * 60
 SIGNAL = 5 * 60
 """How long "too fast" counts."""
 LONGEST_NAME = 24
+NAMES = ("amber", "azure", "birch", "coral", "fern", "indigo", "ivory", "jade", "maple")
+BEASTS = ("badger", "crane", "falcon", "gecko", "heron", "lynx", "marten", "otter")
 MOST = 3
 """How many mistakes the board shows."""
 
@@ -325,6 +328,11 @@ def lesson_of(name: str) -> str:
     '05'
     """
     return name.partition(".")[0]
+
+
+def made_up() -> str:
+    """A pseudonym for those who give none."""
+    return f"{secrets.choice(NAMES)} {secrets.choice(BEASTS)}"
 
 
 def pseudonym(wanted: str, taken: Iterable[str]) -> str:

@@ -47,7 +47,7 @@ export class Comparison extends Player {
     sentence.append(this.say, this.next);
     const lead = element("p", "difference", data.lead);
     lead.hidden = !data.lead;
-    const both = element("div", "sides");
+    const both = (this.stage = element("div", "sides"));
     /** @type {Player[]} */
     this.sides = data.traces.map((one, which) => {
       const place = element("div", "side");
@@ -86,6 +86,7 @@ export class Comparison extends Player {
 
   // Beside each other where both can be read as a whole, else above each other.
   arrange() {
+    if (this.presenter.on) return;
     const room = this.root.clientWidth / 2 - 40;
     const wide = Math.max(0, ...this.sides.map(({ graph }) => graph.picture?.size[0] || 0));
     this.root.classList.toggle("abreast", wide * READABLE <= room);
@@ -96,8 +97,16 @@ export class Comparison extends Player {
     return this.sides.find(({ root }) => root.contains(document.activeElement)) || this.sides[0];
   }
 
+  get ways() {
+    return ["below", "abreast"];
+  }
+
+  get graphs() {
+    return this.sides.map((side) => side.graph);
+  }
+
   get graph() {
-    const both = this.sides.map((side) => side.graph);
+    const both = this.graphs;
     return {
       svg: both.find(({ svg }) => svg)?.svg,
       zoom: (/** @type {number} */ by) => both.forEach((one) => one.svg && one.zoom(by)),

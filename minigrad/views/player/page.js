@@ -29,7 +29,7 @@ export async function start(Shown = Player) {
     python: () => findPython(root.dataset.key),
     onAnswer: (answers) => remember(kept, JSON.stringify(answers)),
   };
-  options.presents = Shown === Player && outerBody()?.dataset.minigradPresents !== undefined;
+  options.presents = outerBody()?.dataset.minigradPresents !== undefined;
   fitFrame(main, !options.presents);
   while (true) {
     await stand(Shown, root, main, options);

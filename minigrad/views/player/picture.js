@@ -5,7 +5,7 @@
 
 import { element, rove, setText, svgElement, tabStop, tells } from "./dom.js";
 import { message } from "./messages.js";
-import { callOf, dataOf, leafOf } from "./scene.js";
+import { callOf, dataOf, leafOf, setKinds } from "./scene.js";
 import { brief, shapeWords } from "./values.js";
 import { flowOf, placeTags, pointsOf, wireOf } from "./wires.js";
 
@@ -36,10 +36,11 @@ import { flowOf, placeTags, pointsOf, wireOf } from "./wires.js";
 const CHOICES = ".hit[role]";
 const ALL_DRAWN = 300; // things; of a picture with more there is a window
 const AROUND = 250; // points drawn beyond the edges of the window
-const BORDER = 12;
-const MOST_SCALE = 1.5;
 const LEAST_SCALE = 11 / 13; // the smallest text has 13 points, and is never below 11
-const LEAST_ON_WALL = 0.68;
+const ON_PAGE = { border: [12, 12], least: LEAST_SCALE, most: 1.5 };
+// presenter.css: the smallest text has 14 points, zoomed by 1.4, and is never below 24
+const ON_WALL = { border: [8, 4], least: 24 / (14 * 1.4), most: 3 };
+const MAP = 0.28; // of the width on a wall, presenter.css
 const MOST_HIGH = 560;
 const LAYERS = ["flows", "wires", "parts", "tags", "overlay"];
 let count = 0;
@@ -53,7 +54,7 @@ export class PicturePane {
    * @param {(ctx: string | null) => void} pin
    */
   constructor(trace, story, index, choose, pin) {
-    Object.assign(this, { trace, story, index, choose, pin });
+    Object.assign(this, { trace, story, index, choose, pin }, ON_PAGE);
     this.name = `mg-tip-${(count += 1)}`;
     this.box = element("section", "pane graph");
     this.box.setAttribute("aria-label", message("graph.name"));
@@ -125,10 +126,11 @@ export class PicturePane {
     const [width, height] = this.picture.size;
     this.map.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.map.style.display = this.windowed ? "" : "none";
-    const parts = this.things.filter(({ of }) => !("d" in of)).map(({ box }) => box);
-    const d = parts.map((box) => `M${box.x} ${box.y}h${box.width}v${box.height}h${-box.width}z`).join("");
+    const spots = this.picture.parts.flatMap(spotsOf);
+    const parts = spots.map(([x, y, w, h]) => `M${x} ${y}h${w}v${h}h${-w}z`).join("");
+    const lines = this.picture.lines.map(({ d }) => d).join("");
     this.seen = svgElement("rect", { class: "seen" });
-    this.map.replaceChildren(svgElement("path", { d }), this.seen);
+    this.map.replaceChildren(svgElement("path", { d: lines }), svgElement("path", { class: "parts", d: parts }), this.seen);
   }
 
   /** @param {MouseEvent} event on the map */
@@ -301,10 +303,41 @@ export class PicturePane {
 
   // The height at which all of it can be read, if that is not too high for a page.
   height() {
-    return this.picture ? Math.min(MOST_HIGH, this.picture.size[1] * LEAST_SCALE + 2 * BORDER) : 0;
+    return this.picture ? Math.min(MOST_HIGH, this.picture.size[1] * LEAST_SCALE + 2 * ON_PAGE.border[1]) : 0;
+  }
+
+  // The size of all of it, with its border.
+  whole() {
+    return this.picture.size.map((one, at) => one + 2 * this.border[at]);
+  }
+
+  /** @param {boolean} onWall where it is seen from afar */
+  present(onWall) {
+    Object.assign(this, onWall ? ON_WALL : ON_PAGE, { onWall, width: 0 });
+    this.resized();
+  }
+
+  // How much of it is seen at once where it can be read. To go along a picture is easier to
+  // follow than up and down, where a value is and where its box.
+  share() {
+    if (!this.picture) return 1;
+    const { clientWidth, clientHeight } = this.body;
+    const [wide, tall] = this.whole().map((one) => one * this.least);
+    return Math.min(1, clientWidth / wide) * (clientHeight < tall ? (0.4 * clientHeight) / tall : 1);
+  }
+
+  /**
+   * How wide all of it is in a place that is so high.
+   * @param {number} high
+   */
+  needs(high) {
+    if (!this.picture) return 0;
+    const [wide, tall] = this.whole();
+    return Math.ceil(wide * Math.max(this.least, high / tall));
   }
 
   resized() {
+    if (!this.picture) return;
     const { clientWidth: width, clientHeight: height } = this.body;
     if (!width || (width === this.width && height === this.height)) return;
     Object.assign(this, { width, height });
@@ -315,16 +348,17 @@ export class PicturePane {
     const { clientWidth: width, clientHeight: height } = this.body;
     if (!width || !height) return;
     Object.assign(this, { width, height });
-    const [wide, tall] = this.picture.size;
-    const whole = Math.min(width / (wide + 2 * BORDER), height / (tall + 2 * BORDER), MOST_SCALE);
-    // On a wall all is larger, and seen from afar: whole comes first.
-    const least = this.body.closest(".presenting") ? LEAST_ON_WALL : LEAST_SCALE;
+    const [wide, tall] = this.whole();
+    const { border, least, most } = this;
+    const whole = Math.min(width / wide, height / tall, most);
     const scale = Math.max(whole, least);
     const [w, h] = [width / scale, height / scale];
     this.fitted = true;
     this.isWhole = scale === whole;
-    const x = w >= wide + 2 * BORDER ? (wide - w) / 2 : -BORDER;
-    const y = h >= tall + 2 * BORDER ? (tall - h) / 2 : -BORDER;
+    const mapped = this.windowed || (this.onWall && !this.isWhole);
+    this.map.style.display = mapped ? "" : "none";
+    const x = Math.max(0, w - wide) / -2 - border[0];
+    const y = Math.max(0, h - tall) / -2 - border[1];
     this.look([x, y, w, h]);
     if (!this.isWhole && this.now) this.follow(this.now, true);
   }
@@ -458,7 +492,8 @@ export class PicturePane {
   // What of the picture can be seen, as a viewBox: for a picture to save.
   inView() {
     const [wide, tall] = this.picture.size;
-    const whole = { x: -BORDER, y: -BORDER, width: wide + 2 * BORDER, height: tall + 2 * BORDER };
+    const [side, above] = ON_PAGE.border;
+    const whole = { x: -side, y: -above, width: wide + 2 * side, height: tall + 2 * above };
     const [x, y, width, height] = this.view;
     return this.windowed ? { x, y, width, height } : whole;
   }
@@ -507,14 +542,20 @@ export class PicturePane {
     const thing = things.find(({ of }) => wire && "to" in wire.of && of.id === wire.of.of) || things[0];
     if (!thing) return;
     const [x, y, w, h] = this.view;
-    const { box } = thing;
+    const both = wire ? union(thing.box, wire.box) : thing.box;
+    const box = both.width <= w && both.height <= h ? both : thing.box;
     const inside = box.x >= x && box.x + box.width <= x + w && box.y >= y && box.y + box.height <= y + h;
-    if (inside) return;
-    const [wide, tall] = this.picture.size;
-    /** @param {number} middle @param {number} room @param {number} all */
-    const within = (middle, room, all) =>
-      room >= all + 2 * BORDER ? (all - room) / 2 : Math.min(Math.max(middle - room / 2, -BORDER), all + BORDER - room);
-    this.look([within(box.x + box.width / 2, w, wide), within(box.y + box.height / 2, h, tall), w, h]);
+    // On a wall the map covers nothing that is spoken of.
+    const part = thing.box;
+    const beside = part.x >= x + MAP * w || part.x + part.width <= x + (1 - MAP) * w;
+    if (!inside || (this.onWall && !beside)) {
+      const [wide, tall] = this.whole();
+      const [side, above] = this.border;
+      const rest = (this.onWall ? 1 - MAP : 1) * w - box.width;
+      this.look([placed(box.x - Math.max(0, rest) / 2, w, wide, side), placed(box.y - (h - box.height) / 2, h, tall, above), w, h]);
+    }
+    const [left, top] = this.view;
+    setKinds(this.map, { left: part.x + part.width > left + (1 - MAP) * w, above: part.y + part.height / 2 > top + h / 2 });
   }
 
   /** @param {string} id @param {any} gradient @param {number} duration */
@@ -551,8 +592,13 @@ function boxOfLine({ d }) {
 }
 
 /** @param {Part} part @returns {Box} */
-function boxOfPart({ chip, slot, card, box, tray, chips = [] }) {
-  return around([chip, slot, card, box, tray, ...chips].filter(Boolean));
+function boxOfPart(part) {
+  return around([...spotsOf(part), part.tray].filter(Boolean));
+}
+
+/** @param {Part} part */
+function spotsOf({ chip, slot, card, box, chips = [] }) {
+  return [chip, slot, card, box, ...chips].filter(Boolean);
 }
 
 /** @param {number[][]} spots @returns {Box} */
@@ -570,6 +616,20 @@ function around(spots) {
  */
 function thousands(count) {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/**
+ * Where a view begins that is to begin at `wanted`: nothing beyond the border is seen.
+ * @param {number} wanted @param {number} room @param {number} all @param {number} border
+ */
+function placed(wanted, room, all, border) {
+  if (room >= all) return (all - room) / 2 - border;
+  return Math.max(-border, Math.min(wanted, all - room - border));
+}
+
+/** @param {Box} one @param {Box} other @returns {Box} */
+function union(one, other) {
+  return around([one, other].map(({ x, y, width, height }) => [x, y, width, height]));
 }
 
 /** @param {Box} one @param {Box} other */

@@ -101,7 +101,7 @@ export class Player {
     this.asks = asks ? new asks(this, answers, onAnswer) : null;
     const { signal } = this.listening;
     this.tip = new Tip(root, this.trace, signal);
-    const stage = element("div", "stage");
+    const stage = (this.stage = element("div", "stage"));
     stage.append(this.code.box, this.graph.box, this.ctx.box);
     this.help = helpSheet(() => this.toggleHelp());
     root.replaceChildren(
@@ -249,6 +249,15 @@ export class Player {
     if (!this.view) return;
     this.ctx.show(this.view);
     this.ctx.measure();
+  }
+
+  // Where a presenter may have the code, in presenter.css.
+  get ways() {
+    return ["code", "below", ...(this.timeline.box.open ? [] : ["beside"])];
+  }
+
+  get graphs() {
+    return [this.graph];
   }
 
   pictureNow() {

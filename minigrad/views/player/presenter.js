@@ -1,11 +1,14 @@
 // For a lecture: large type, the whole player on the screen, one key on and one back, a
-// pause before each outcome, a clock; no answer of one's own is shown.
+// pause before each outcome, a clock; no answer of one's own is shown. The panes are
+// laid out so that the picture can be read whole, if there is such a way.
 
 import { element, setText } from "./dom.js";
 import { message } from "./messages.js";
 
 /** @typedef {import("./player.js").Player} Player */
 
+const LEAST_ASIDE = 200; // px that are left of a picture at least, to the sentence
+const MOST_SAID = 96; // px: three lines
 const OUTCOMES = new Set(["return", "exception", "ctx.save", "grad", "grad.none", "grad.accumulate"]);
 
 export class Presenter {
@@ -20,6 +23,7 @@ export class Presenter {
     player.root.addEventListener("fullscreenchange", () => {
       if (this.on && !document.fullscreenElement) this.toggle();
     });
+    this.sizes = new ResizeObserver(() => this.arrange());
   }
 
   // In a notebook's frame it takes the whole screen; where that is refused, the frame. On
@@ -30,11 +34,44 @@ export class Presenter {
     player.root.classList.toggle("presenting", this.on);
     this.release();
     player.asks?.again();
+    this.lay();
     if (player.options.presents) return;
     this.tick(Date.now());
     if (parent === window) return;
     if (this.on) player.root.requestFullscreen?.().catch(() => {});
     else if (document.fullscreenElement) document.exitFullscreen();
+  }
+
+  // The sentence has the room of the longest: a step does not move the picture.
+  lay() {
+    const { player, on } = this;
+    const { root, say } = player;
+    this.sizes.disconnect();
+    if (on) {
+      const all = player.story.events.map((event) => (player.level ? event.say : event.why) || "");
+      say.textContent = all.reduce((long, one) => (one.length > long.length ? one : long), "");
+      const { offsetHeight } = say.parentElement;
+      root.style.setProperty("--said", `${Math.min(offsetHeight, MOST_SAID)}px`);
+      player.sayStep();
+      for (const one of [root, player.stage]) this.sizes.observe(one);
+    } else delete root.dataset.way;
+    for (const graph of player.graphs) graph.present(on);
+    if (!on) player.arrange?.();
+  }
+
+  // The first way in which the picture is whole, else that in which most of it is seen.
+  arrange() {
+    const { root, graphs, ways } = this.player;
+    const needs = Math.max(...graphs.map((one) => one.needs(root.clientHeight)));
+    root.style.setProperty("--aside", `${Math.max(LEAST_ASIDE, root.clientWidth - needs)}px`);
+    const take = (/** @type {string} */ way) => {
+      root.dataset.way = way;
+      root.classList.toggle("abreast", way === "abreast");
+      return Math.min(...graphs.map((one) => one.share()));
+    };
+    const shares = ways.map(take);
+    take(ways[shares.indexOf(Math.max(...shares))]);
+    for (const graph of graphs) graph.resized();
   }
 
   /** @param {number} since */

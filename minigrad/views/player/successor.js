@@ -10,6 +10,7 @@
 export function succeed(before, trace) {
   before.pause();
   before.listening.abort();
+  before.presenter.sizes.disconnect();
   const again = opened(before);
   const { root, options, edits } = before;
   let position = new Agreement(before.trace.events, trace.events).at(before.position);

@@ -149,6 +149,20 @@ def test_slides_of_a_lesson_are_whole_and_ask_the_network_for_nothing(
     assert [p.name for p in tmp_path.iterdir()] == ["four.html"]
 
 
+def test_several_lessons_land_here_each_in_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(slides, "slides", lambda lesson, theme: lesson.stem)
+    assert slides.main(["04", "00"]) == 0
+    found = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    names = ["00_start_here", "04_who_needs_a_gradient"]
+    assert found == {f"{name}.slides.html": name for name in names}
+    with pytest.raises(SystemExit):
+        slides.main(["04", "00", "--out", "one.html"])
+    assert slides.main(["04", "77"]) == 2
+
+
 def test_every_lesson_has_slides() -> None:
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         book = nbformat.read(path, as_version=4)

@@ -193,7 +193,7 @@ def told(member: str, line: int, name: str, came: str, **more: Any) -> Json:
 def middle_of_lesson_05(learners: int, now: float) -> list[Json]:
     """A class as it may be half an hour into lesson 05, the same each time."""
     dice, entries = random.Random(5), list[Json]()
-    names = [f"{a} {b}" for a in server.NAMES for b in server.BEASTS]
+    names = [f"{a} {b}" for a in state.NAMES for b in state.BEASTS]
     mistakes = {"05.2": ["C06", "M01"], "05.3": [""], "05.5": ["M01", "C06", "U07"]}
     mistakes |= {"05.4": ["U06", ""], "05.6": ["U07"]}
     for number, name in enumerate(names[:learners]):

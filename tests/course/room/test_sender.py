@@ -294,6 +294,68 @@ def test_page_of_a_learner_is_told_and_shown_as_a_link(
     assert f'href="{said.page}"' in said._repr_html_()
 
 
+def test_room_at_another_address_knows_who_comes_again_and_gets_what_waited(
+    workspace: Path, room: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with listening(room.url) as (old, _):
+        course.join(room.code, old, name="Ada")
+        check()
+        arrived()
+    monkeypatch.setattr(journal, "listeners", [])  # and another kernel
+    check()  # another network: nobody answers there any more
+    assert course.sent().waiting == 1
+    with listening(room.url) as (new, heard):
+        said = course.join(room.code, new)
+        arrived()
+        assert said.page.startswith(new)
+        monkeypatch.setattr(journal, "listeners", [lambda: sender.SENDER.noticed()])
+        assert course.sent().waiting == 0
+        check("solved")
+        arrived()
+        assert b"events" in heard
+    assert (row(room)["name"], row(room)["cells"]["05.2"]) == ("Ada", ["solved", 3, ""])
+    assert len(course.sent().events) == 3
+    assert course.sent().waiting == 0
+
+
+def test_other_room_with_the_same_code_is_joined_anew(
+    workspace: Path, tmp_path: Path
+) -> None:
+    with open_room(tmp_path / "first.jsonl") as room:
+        course.join(room.code, room.url, name="Ada")
+    with open_room(tmp_path / "second.jsonl") as other:
+        other.desk.secrets["code"] = room.code
+        check()
+        assert course.join(room.code, other.url, name="Bea").name == "Bea"
+        arrived()
+        assert (row(other)["name"], row(other)["cells"]["05.2"][1]) == ("Bea", 1)
+
+
+HUB = "/user/ada/"
+
+
+@pytest.mark.parametrize(
+    ("prefix", "url", "proxy", "page"),
+    [
+        ("", "http://127.0.0.1:8765", True, "http://127.0.0.1:8765/#T"),
+        (HUB, "http://127.0.0.1:8765", True, f"{HUB}proxy/8765/#T"),
+        (HUB, "http://127.0.0.1:8765", False, ""),
+        (HUB, "https://hub.example:9", False, "https://hub.example:9/#T"),
+        ("", "folder:/srv", True, ""),
+    ],
+)
+def test_page_is_where_the_browser_finds_it(
+    monkeypatch: pytest.MonkeyPatch, prefix: str, url: str, proxy: bool, page: str
+) -> None:
+    monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", prefix)
+    monkeypatch.setattr(sender, "find_spec", lambda name: proxy or None)
+    member = sender.Membership(url, "1", "Ada", "T", 0, "")
+    assert sender.page_of(member) == page
+    said = sender.Joined("Ada", page)
+    assert ("<a href" in said._repr_html_()) == bool(page)
+    assert repr(said).endswith(page or "show your hand.")
+
+
 def test_join_says_what_is_wrong(
     workspace: Path, room: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,14 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import csv
+import fcntl
 import http.client
 import json
+import os
+import pty
+import select
 import shutil
 import signal
 import socket
 import ssl
 import stat
 import subprocess
+import sys
+import termios
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -23,6 +29,7 @@ import pytest
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.websocket import websocket_connect
 
+import minigrad
 from minigrad import course, errors
 from minigrad.course.room import sender, server, state, words
 from minigrad.mistakes import TABLE
@@ -118,7 +125,8 @@ def test_other_sites_and_other_names_are_refused(room: Running, path: str) -> No
     assert room.ask(path, body, Origin="http://evil.example")[0] == 403
     assert room.ask(path, body, Origin="null")[0] == 403
     assert room.ask(path, body, Host="evil.example")[0] == 403
-    assert room.ask("join", {"code": room.code}, Origin=room.url)[0] == 200
+    for ours in (room.url, room.url.replace("http", "https")):  # by a hub, https
+        assert room.ask("join", {"code": room.code}, Origin=ours)[0] == 200
 
 
 def test_form_of_another_page_cannot_join(room: Running) -> None:
@@ -186,6 +194,85 @@ def test_slides_command_votes_and_nothing_else(room: Running) -> None:
     assert room.desk.room.on_wall == "05.v1"
     room.note({"kind": state.OFF})
     assert room.ask("slides/05")[0] == 404
+
+
+ANSWER = "Expected: b, say the notes"
+
+
+def fetched(url: str, **headers: str) -> tuple[str, Any]:
+    with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as reply:
+        return reply.read().decode(), reply.headers
+
+
+def test_slides_with_answers_and_notes_are_for_their_secret_alone(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "05_how.slides.html"
+    file.write_text(ANSWER)
+    with open_room(tmp_path / "room.jsonl", slides={"05": file}) as room:
+        url, secrets = f"{room.url}/slides/05", room.desk.secrets
+        token = room.join("Ada")[1]["token"]
+        strangers = ["", token, room.code, secrets["projector"], "guess", "\xe9"]
+        for each in strangers:
+            page, headers = fetched(url, Cookie=f"slides={each}")
+            assert ANSWER not in page
+            assert "unsafe" not in headers["content-security-policy"]
+            assert room.ask("slides/05", {}, **bearer(each))[0] == 403
+        assert ANSWER not in fetched(url, **bearer(secrets["slides"]))[0]
+        assert room.ask("slides/05", {}, Origin="http://evil.example")[0] == 403
+        asked = urllib.request.Request(url, b"{}", bearer(secrets["slides"]))
+        with urllib.request.urlopen(asked) as reply:
+            cookie = reply.headers["set-cookie"]
+        for part in ("HttpOnly", "SameSite=Strict", "Path=/slides"):
+            assert part in cookie
+        assert fetched(url, Cookie=cookie.partition(";")[0])[0] == ANSWER
+        assert room.ask("slides/06", {}, **bearer("guess"))[0] == 403
+
+
+def test_slides_are_named_by_lessons_or_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("05_how.slides.html", "06_what.slides.html", "07 mine.html"):
+        Path(name).touch()
+    assert server.slides_here(None) == {}
+    assert [*server.slides_here([])] == ["05", "06"]
+    named = server.slides_here(["06", "07 mine.html"])
+    assert [*named.values()] == [Path("06_what.slides.html"), Path("07 mine.html")]
+    with pytest.raises(errors.ArgumentValueError, match=r"08, \*.html"):
+        server.slides_here(["05", "08", "*.html"])
+
+
+def test_room_follows_its_computer_to_another_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "TICK", 0.02)
+    now = ["10.0.0.1"]
+    monkeypatch.setattr(server, "address_in_lan", lambda: now[0])
+    with open_room(tmp_path / "room.jsonl") as room:
+        hosts = {"10.0.0.1"}
+        room.desk.where = "http://10.0.0.1:8765"
+
+        async def follow() -> None:
+            page = await websocket_connect(f"{room.url.replace('http', 'ws')}/live")
+            secret = room.desk.secrets["projector"]
+            await page.write_message(json.dumps({"secret": secret}))
+            following = asyncio.create_task(server.follow_address(room.desk, hosts))
+            now[:] = ["127.0.0.1"]  # no network at all: the wall's line may come back
+            await asyncio.sleep(0.1)
+            assert room.desk.where == "http://10.0.0.1:8765"
+            now[:] = ["192.168.7.7"]
+            heard: list[str] = []
+            while not any(["192.168.7.7" in one for one in heard]):
+                heard.append(str(await asyncio.wait_for(page.read_message(), 5)))
+            following.cancel()
+            stream = page.protocol.stream
+            page.close()
+            stream.close()
+
+        asyncio.run(follow())
+        assert room.desk.where == "http://192.168.7.7:8765"
+        assert hosts == {"10.0.0.1", "192.168.7.7"}
 
 
 def test_learners_see_nothing_of_each_other(room: Running) -> None:
@@ -353,6 +440,92 @@ def test_command_serves_this_computer_alone_and_survives_a_kill(
     assert "closed" in said
     assert again.returncode == 0
     assert not [*tmp_path.iterdir()]
+
+
+class Terminal:
+    """The command in a terminal of its own, in which keys are pressed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.near, far = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "minigrad", "room", "--port", str(free_port())],
+            env=os.environ | {"MINIGRAD_HOME": str(folder / "home")},
+            cwd=folder,
+            stdin=far,
+            stdout=far,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(far)
+        self.said = ""
+
+    def says(self, words: str, seconds: float = 30) -> bool:
+        until = time.monotonic() + seconds
+        while words not in self.said and time.monotonic() < until:
+            if select.select([self.near], [], [], 0.1)[0]:
+                with contextlib.suppress(OSError):  # the terminal's end
+                    self.said += os.read(self.near, 10_000).decode()
+        found = words in self.said
+        self.said = self.said.partition(words)[2]
+        return found
+
+    def types(self, keys: bytes) -> None:
+        os.write(self.near, keys)
+
+
+CTRL_C = b"\x03"
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "minigrad").symlink_to(Path(minigrad.__file__).parent)
+    found = Terminal(tmp_path)
+    assert found.says("Ctrl-C asks")
+    yield found
+    found.process.kill()
+    found.process.wait()
+    os.close(found.near)
+
+
+def test_ctrl_c_at_a_terminal_asks_and_the_second_closes(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    (file,) = (tmp_path / "home").glob("open_room_*")
+    for answer in (b"\n", b"what?\n"):
+        terminal.types(CTRL_C)
+        assert terminal.says("Close the room?")
+        terminal.types(answer)
+        assert terminal.says("The room goes on.")
+    assert file.exists()
+    terminal.types(CTRL_C)
+    assert terminal.says("Close the room?")
+    assert terminal.process.poll() is None
+    terminal.types(CTRL_C)
+    assert terminal.says("The room is closed")
+    assert terminal.process.wait(20) == 0
+    assert not file.exists()
+
+
+def test_ctrl_c_can_save_the_counts_first(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.types(CTRL_C)
+    assert terminal.says("Close the room?")
+    terminal.types(b"s\n")
+    assert terminal.says("the counts are in room_")
+    assert terminal.process.wait(20) == 0
+    (counts,) = tmp_path.glob("room_*.csv")
+    assert counts.read_text().startswith("what,id,detail,learners\n")
+    assert not [*(tmp_path / "home").iterdir()]
+
+
+def test_ctrl_c_without_an_answer_is_forgotten(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    for _ in range(2):
+        terminal.types(CTRL_C)
+        assert terminal.says("Close the room?")
+        assert terminal.says("The room goes on.", server.LONG + 20)
+    assert [*(tmp_path / "home").iterdir()]
 
 
 def test_lan_lets_in_by_one_name_over_https_with_the_given_certificate(

@@ -41,28 +41,35 @@ WORKSHOP = re.compile(r"(\d+) in a workshop")
 
 
 def main(argv: Sequence[str]) -> int:
-    """``python -m minigrad slides 05``: run the lesson and write its slides."""
+    """``python -m minigrad slides 05 06``: run the lessons and write their slides."""
     parser = argparse.ArgumentParser(
         prog="python -m minigrad slides",
-        description="Write the slides of a lesson: one HTML file that works offline.",
+        description="Write slides: of each lesson one HTML file that works offline.",
         epilog="In the slides: arrow keys to move, Space and PageDown to step, S for "
         "the notes, ? for all keys. A room that serves them opens their votes: "
-        "python -m minigrad room --slides FILE",
+        "python -m minigrad room --slides 05",
     )
-    parser.add_argument("lesson", help="its number, such as 05")
-    parser.add_argument("--out", type=Path, help="default: NN_name.slides.html, here")
+    parser.add_argument(
+        "lessons", nargs="+", metavar="LESSON", help="its number, such as 05"
+    )
+    parser.add_argument(
+        "--out", type=Path, help="of one lesson; default: NN_name.slides.html, here"
+    )
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
     chosen = parser.parse_args(list(argv))
+    if chosen.out and len(chosen.lessons) > 1:
+        parser.error("--out is for one lesson; several land here, each in its own file")
     try:
-        lesson = lesson_file(chosen.lesson)
+        lessons = [lesson_file(number) for number in chosen.lessons]
     except errors.ArgumentValueError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    out = chosen.out or Path(f"{lesson.stem}.slides.html")
-    print(f"Running {lesson.name}, some seconds.", flush=True)
-    page = slides(lesson, theme=chosen.theme)
-    _workspace.write_whole(page.encode(), out)
-    print(f"Wrote {out}. Open it in a browser; ? there shows the keys.")
+    for lesson in lessons:
+        out = chosen.out or Path(f"{lesson.stem}.slides.html")
+        print(f"Running {lesson.name}, some seconds.", flush=True)
+        page = slides(lesson, theme=chosen.theme)
+        _workspace.write_whole(page.encode(), out)
+        print(f"Wrote {out}. Open it in a browser; ? there shows the keys.")
     return 0
 
 

@@ -2,7 +2,7 @@
 
 const ROOM = 680; // px of height for what is on a slide; the CSS has the padding
 const WIDE = 1216;
-const LEAST = 490; // px that a player gets at least
+const LEAST = { "": 490, two: 640 }; // px that a player gets at least, and two pictures
 const SPARSE = 0.4; // of a slide: what fills less is put with its neighbour, or set larger
 const SIZES = [1.6, 1.45, 1.3, 1.15, 1, 0.93, 0.86, 0.8, 0.74];
 const MINUTES = Number(document.body.dataset.minutes);
@@ -12,6 +12,7 @@ const notes = deck.querySelector(":scope > .notes");
 let parts = [...deck.querySelectorAll(":scope > .part")];
 const is = (part, kind) => part.classList.contains(kind);
 const frameOf = (part) => part.querySelector("[data-minigrad-player]");
+const least = (frame) => LEAST[frame.dataset.minigradPlayer];
 const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
 
 function made(tag, name, ...children) {
@@ -52,7 +53,7 @@ function measured() {
   const heights = new Map(
     parts.map((part) => {
       const frame = frameOf(part);
-      return [part, frame ? part.offsetHeight - frame.offsetHeight + LEAST : part.offsetHeight];
+      return [part, frame ? part.offsetHeight - frame.offsetHeight + least(frame) : part.offsetHeight];
     }),
   );
   sheet.remove();
@@ -111,7 +112,7 @@ function laidOut(group, heights) {
   }
   const player = group.find(frameOf);
   const rest = ROOM - sum(group.map((part) => heights.get(part)));
-  if (player) frameOf(player).style.setProperty("--high", `${LEAST + rest}px`);
+  if (player) frameOf(player).style.setProperty("--high", `${least(frameOf(player)) + rest}px`);
   return made("section", "", sheet);
 }
 
@@ -146,13 +147,6 @@ function putBeside(sheet) {
   sheet.append(made("div", "", ...all.slice(0, at)), made("div", "", ...all.slice(at)));
   sheet.classList.add("beside");
   return true;
-}
-
-// Two players side by side are as high as they are: the frame is zoomed instead.
-function fit(frame) {
-  const high = parseFloat(getComputedStyle(frame.parentElement).height);
-  const zoom = Math.min(1, high / parseFloat(frame.style.height));
-  if (Math.abs(zoom - (Number(frame.style.zoom) || 1)) > 0.005) frame.style.zoom = zoom;
 }
 
 // The notes are with every slide, and say when it comes.
@@ -272,9 +266,6 @@ notes.remove();
 deck.replaceChildren(...sections);
 sections.forEach(size);
 addNotes(sections);
-for (const frame of deck.querySelectorAll('[data-minigrad-player="two"] iframe')) {
-  new MutationObserver(() => fit(frame)).observe(frame, { attributeFilter: ["style"] });
-}
 await Reveal.initialize({
   width: 1280, height: 720, margin: 0, maxScale: 4, center: false, hash: true, controls: false,
   slideNumber: "c/t", transition: "none", pdfSeparateFragments: false,

@@ -2,7 +2,7 @@
 // Text from others goes into the page as text alone, by textContent.
 
 const KINDS = { "/board": "board", "/projector": "projector" };
-const kind = KINDS[location.pathname] ?? "learner";
+const kind = location.pathname.startsWith("/slides/") ? "slides" : (KINDS[location.pathname] ?? "learner");
 const LETTERS = "abcdefgh";
 const SIGNS = { solved: "✓", wrong: "✗", crashed: "!" };
 const view = document.querySelector("#view");
@@ -19,7 +19,7 @@ let wait = 500;
 const given = location.hash.slice(1);
 if (given) history.replaceState(null, "", location.pathname);
 const place = `minigrad room ${kind}`;
-if (given && !/^\d{6}$/.test(given)) sessionStorage.setItem(place, given);
+if (/^[\w-]{20,}$/.test(given)) sessionStorage.setItem(place, given);
 let secret = sessionStorage.getItem(place);
 
 // el("p", { class: "big" }, "text", el(...)): an element, with text as text.
@@ -72,8 +72,9 @@ function button(words, key, action, more = {}) {
 
 function connect() {
   if (!secret) return draw(form());
-  const scheme = location.protocol === "https:" ? "wss" : "ws";
-  socket = new WebSocket(`${scheme}://${location.host}/live`);
+  if (kind === "slides") return enter();
+  // A hub may serve this page below another address.
+  socket = new WebSocket(new URL("live", location.href.replace(/^http/, "ws")));
   socket.onopen = () => {
     wait = 500;
     status.textContent = "";
@@ -88,6 +89,16 @@ function connect() {
   };
 }
 
+// The secret opens the slides once: then this address gives them.
+async function enter() {
+  const reply = await fetch(location.pathname, { method: "POST", headers: { Authorization: `Bearer ${secret}` } });
+  const again = sessionStorage.getItem(`${place} opened`) === secret;
+  sessionStorage.setItem(`${place} opened`, secret);
+  if (reply.ok && !again) return location.reload();
+  if (!reply.ok) return draw(form());
+  status.textContent = "The slides need a cookie of this address: let the browser keep it.";
+}
+
 function hear(news) {
   if (news.gone) {
     secret = null;
@@ -97,7 +108,10 @@ function hear(news) {
     draw(kind === "learner" ? form() : null);
     return;
   }
-  if (news.hello) hello = news.hello;
+  if (news.hello) {
+    hello = news.hello;
+    redraw();
+  }
   if (news.summary !== undefined) save(news.summary);
   if (news.seen) {
     seen = news.seen;
@@ -134,6 +148,7 @@ function joinPanel() {
       "div",
       {},
       el("p", {}, "In a notebook: ", el("code", {}, `course.join("${hello.code}"${line})`)),
+      hello.folder && el("p", {}, "Without a network: ", el("code", {}, `course.join("${hello.code}", ${JSON.stringify(hello.folder)})`)),
       el("p", {}, "On a phone: ", el("code", {}, hello.where), " with the code ", el("b", {}, hello.code)),
       el("p", { class: "soft" }, "Only ids are sent, never what you write: course.sent() shows them, course.leave() ends it."),
     ),
@@ -483,7 +498,7 @@ function form() {
     if (joining) return;
     joining = true;
     try {
-      const reply = await fetch("/join", {
+      const reply = await fetch("join", {
         method: "POST",
         headers: { "Content-Type": "application/json" },
         body: JSON.stringify({ code: code.value.trim(), name: name.value }),

@@ -1,0 +1,159 @@
+"""How a player serves a lecture: what is read from afar, and what a key does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+import minigrad as mg
+from minigrad.views import Recording
+from tests.browser import scenes
+from tests.browser.conftest import READY, Open
+from tests.browser.presented import SIZES, faults
+from tests.views import stories
+from tests.views.folding import stops_of
+
+
+@pytest.fixture(autouse=True)
+def usual_size(page: Page) -> Iterator[None]:
+    yield
+    page.set_viewport_size({"width": 1400, "height": 950})
+
+
+def test_presenter_pauses_before_an_outcome_and_one_key_goes_on(look: Open) -> None:
+    data = stories.fan_in()
+    stops = stops_of(data)
+    before = next(i for i, e in enumerate(data["events"]) if e["k"] == "grad")
+    page = look(data, before)
+    plain = page.locator(".say").bounding_box()
+    page.keyboard.press("p")
+    large = page.locator(".say").bounding_box()
+    assert plain is not None
+    assert large is not None
+    assert large["height"] > 1.2 * plain["height"]
+    says = page.locator(".say")
+    page.keyboard.press(" ")
+    assert says.text_content() == "What happens next?"
+    assert page.evaluate("player.player.position") == before
+    page.keyboard.press("PageUp")
+    assert says.text_content() == data["events"][before - 1]["say"]
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
+    assert page.evaluate("player.player.position") == stops[before + 1]
+    assert says.text_content() == data["events"][before]["say"]
+    page.keyboard.press("PageUp")
+    assert page.evaluate("player.player.position") == before
+
+
+def test_presenter_does_not_pause_where_nothing_comes_out(look: Open) -> None:
+    page = look(stories.fan_in())
+    page.keyboard.press("p")
+    page.keyboard.press(" ")
+    assert page.evaluate("player.player.position") == 1
+    page.keyboard.press("p")
+    page.keyboard.press(" ")
+    assert page.get_by_role("button", name="Pause").is_visible()
+    page.keyboard.press(" ")
+
+
+def large() -> mg.views.Recording:
+    """A picture that no screen has room for at once."""
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    with mg.record("Many") as trace:
+        y = x
+        for _ in range(6):
+            y = scenes.Mul.apply(y, x).sin()
+        y.sum().backward()
+    return trace
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+@pytest.mark.parametrize("recorded", [scenes.product, scenes.in_place, large])
+def test_presenter_shows_the_whole_player_in_18_points(
+    look: Open, recorded: Callable[[], Any], width: int, height: int
+) -> None:
+    page = look(recorded()._drawn())
+    page.set_viewport_size({"width": width, "height": height})
+    page.keyboard.press("p")
+    assert faults(page) == []
+    for key in "ec":  # with the engine's code, with all of ctx
+        page.keyboard.press(key)
+        assert faults(page, 4) == []
+        page.keyboard.press(key)
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_presenter_shows_two_pictures_in_18_points(
+    page: Page, tmp_path: Path, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(scenes.two().save_html(tmp_path / "two.html").as_uri())
+    page.wait_for_function(READY)
+    page.keyboard.press("p")
+    assert faults(page) == []
+    page.keyboard.press("p")
+    assert page.locator(".mg-comparison").get_attribute("data-way") is None
+    assert faults(page) != []
+
+
+def test_picture_goes_back_to_its_page_as_it_was(look: Open) -> None:
+    page = look(large()._drawn(), 20)
+    view = "player.player.graph.view"
+    before = page.evaluate(view)
+    page.keyboard.press("p")
+    assert page.evaluate(view) != before
+    assert page.locator(".map").is_visible()
+    page.keyboard.press("p")
+    assert page.evaluate(view) == before
+    assert page.locator(".map").is_hidden()
+
+
+def test_faults_would_be_seen(look: Open) -> None:
+    page = look(large()._drawn(), 20)
+    assert any(" px: " in one for one in faults(page, 9))
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.keyboard.press("p")
+    hides = """() => {
+      const { map } = player.player.graph;
+      Object.assign(map.style, { inset: 0, maxWidth: "none", maxHeight: "none" });
+      document.querySelector(".say").style.fontSize = "15px";
+      document.querySelector(".scene .op .title").style.fontSize = "200px";
+      document.querySelector(".count").style.translate = "900px";
+    }"""
+    page.evaluate(hides)
+    said = " ".join(faults(page, 9))
+    for what in ("out of sight", " px: say", "too wide", "cut"):
+        assert what in said
+
+
+def test_memory_stays_where_the_picture_does_not_cover_it(look: Open) -> None:
+    page = look(large()._drawn(), 20)
+    page.evaluate("player.player.timeline.box.open = true")
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.keyboard.press("p")
+    assert faults(page, 5) == []
+    assert page.locator(".memory .curve").is_visible()
+
+
+def test_presenter_in_a_notebook_takes_the_whole_screen(page: Page) -> None:
+    low = '<body style="padding: 300px 200px">'
+    page.set_content(low + Recording(stories.fan_in())._repr_mimebundle_()["text/html"])
+    frame = page.frames[1]
+    frame.wait_for_function("() => document.getElementById('player').player")
+    covered = """() => {
+      const player = document.querySelector(".mg-player");
+      const { width, height } = player.getBoundingClientRect();
+      return width >= screen.width - 1 && height >= screen.height - 1;
+    }"""
+    assert not frame.evaluate(covered)
+    frame.locator(".say").click()
+    page.keyboard.press("p")
+    frame.wait_for_function(covered)
+    page.keyboard.press("PageDown")
+    assert frame.evaluate("document.getElementById('player').player.position") == 1
+    frame.evaluate("document.exitFullscreen()")  # as Esc does
+    frame.wait_for_function("() => !document.querySelector('.presenting')")
