@@ -12,10 +12,11 @@ from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import asides, sentences
 from minigrad.tracing.codes import PHASES
 from minigrad.tracing.foreign import ForeignNode
-from minigrad.tracing.graph_log import GraphLog
-from minigrad.tracing.log import ENGINE, STORY, EventLog
+from minigrad.tracing.graph_log import UNADDED, GraphLog
+from minigrad.tracing.log import ENGINE, STORY, Event, EventLog
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import Card
+from minigrad.tracing.values import Ref
 
 
 class BackwardStory:
@@ -35,7 +36,6 @@ class BackwardStory:
         self._log = log
         self._cards = log.cards
         self._look = log.values.look
-        self._look_at_all = log.values.look_at_all
         self._graph = graph
         self._watch = watch
         self._hears_lines = hears_lines
@@ -45,7 +45,7 @@ class BackwardStory:
         self._told_as_returned: int | None = None
         self._running: dict[int, tuple[Any, Card]] = {}
         self._open_tasks: list[tuple[int, int]] = []
-        self._joins: set[str] = set()
+        self._joins: set[str | None] = set()
 
     def let_go(self) -> None:
         """Hold no node of the program any more."""
@@ -63,7 +63,7 @@ class BackwardStory:
         for node, _, _ in task.roots:
             self._graph.show_older(node)
         names = [self._cards.of(node).label for node, _, _ in task.roots]
-        refs, told = self._look_at_all([gradient for _, _, gradient in task.roots])
+        refs = [self._look(gradient) for _, _, gradient in task.roots]
         roots = [
             {"n": self._graph.id_of(node), "slot": slot, "g": ref}
             for (node, slot, _), ref in zip(task.roots, refs, strict=True)
@@ -76,7 +76,7 @@ class BackwardStory:
                 "say": (
                     sentences.backward_begins,
                     names,
-                    told,
+                    refs,
                     task.create_graph,
                     awaiting,
                 ),
@@ -104,30 +104,20 @@ class BackwardStory:
         if len(self._open_tasks) > 1:
             self._end_those_inside(task)
         self._leave(task)
-        log, card = self._log, self._cards.of(node)
+        log, card = self._log, self._cards.get(id(node)) or self._cards.new(node)
         self._running[id(task)] = node, card
         if card.is_leaf:
-            self._old = self._look(node.variable.grad)[0]
+            self._old = self._look(node.variable.grad)
         else:
             log.ctxs.open(node, card)
             if card.is_users and self._hears_lines:
                 self._watch(node._forward_cls)
-        refs, told = self._look_at_all(gradients)
-        log.emit(
-            {
-                "k": "node.enter",
-                "lvl": ENGINE if card.is_leaf else STORY,
-                "say": (sentences.picked, card.label, told, card.is_leaf),
-                "ph": PHASES["pick the next ready node"],
-                "n": card.node or self._graph.number(card),
-                "g": refs,
-            }
-        )
+        name = card.node or self._graph.number(card)
+        log.emit((entered, name, card.label, card.is_leaf, *map(self._look, gradients)))
         if len(gradients) > 1:
             self._say_unused_outputs(node, gradients)
         self._picked, self._card = node, card
-        unheard = not self._hears_lines or isinstance(node, ForeignNode)
-        if card.is_users and unheard:
+        if card.is_users and (not self._hears_lines or isinstance(node, ForeignNode)):
             self.say_rule_called(card)
 
     def say_rule_called(self, card: Card) -> None:
@@ -136,7 +126,7 @@ class BackwardStory:
             {
                 "k": "phase",
                 "lvl": STORY,
-                "say": (sentences.rule_called, card.rule),
+                "say": (sentences.rule_called, card.kind.rule),
                 "ph": PHASES["call its backward"],
             }
         )
@@ -165,25 +155,27 @@ class BackwardStory:
             )
 
     def node_returned(self, task: Any, node: Any, gradients: Sequence[Any]) -> None:
-        self._log.program_may_have_run()
+        card = self._card if node is self._picked else self._cards.of(node)
+        if not card.kind.is_builtin:
+            self._log.program_may_have_run()
         if len(self._open_tasks) > 1:
             self._end_those_inside(task)
-        if self._told_as_returned != id(node):
+        if card.is_users and self._told_as_returned != id(node):
             self.say_returned(node, gradients)
         self._told_as_returned = None
 
     def say_returned(self, node: Any, gradients: Sequence[Any]) -> None:
         """What a rule has returned, before hooks change it."""
         self._told_as_returned = id(node)
-        card = self._card if node is self._picked else self._cards.of(node)
+        card = self._cards.of(node)
         if not card.is_users:
             return
-        refs, told = self._look_at_all(gradients)
+        refs = [*map(self._look, gradients)]
         self._log.emit(
             {
                 "k": "phase",
                 "lvl": STORY,
-                "say": (sentences.returned, card.rule, told),
+                "say": (sentences.returned, card.kind.rule, refs),
                 "ph": PHASES["check what it returned"],
                 "returned": refs,
             }
@@ -200,31 +192,13 @@ class BackwardStory:
         total: Any,
     ) -> None:
         card = self._card if node is self._picked else self._cards.of(node)
-        edge = self._graph.edge_of(card.node or self._graph.number(card), slot)
-        if edge is None:
-            return  # the graph was too large to be shown whole
-        card = self._cards.of(receiver)
-        called = self._log.called(receiver) if card.is_leaf else card.label
-        ref, told = self._look(gradient)
-        new, sum_told = ref, None
-        if total is not gradient:
-            new, sum_told = self._look(total)
-        name = card.node or self._graph.number(card)
-        left = task.dependencies[receiver] - 1 if name in self._joins else None
-        event = {
-            "k": "grad.none" if gradient is None else "grad",
-            "lvl": STORY,
-            "say": (sentences.sent, called, told, sum_told, left),
-            "ph": PHASES["add into the receivers"],
-            "e": edge,
-            "n": name,
-            "slot": receiver_slot,
-            "g": ref,
-            "total": new,
-        }
-        if left is not None:
-            event["left"] = left
-        self._log.emit(event)
+        end = self._cards.get(id(receiver)) or self._cards.new(receiver)
+        called = self._log.called(receiver) if end.is_leaf else end.label
+        left = task.dependencies[receiver] - 1 if end.node in self._joins else None
+        ref = self._look(gradient)
+        added = UNADDED if total is gradient else self._look(total)
+        edge, place = (card.node, slot), (end.node, receiver_slot)
+        self._log.emit((self._graph.told_sent, edge, *place, called, ref, added, left))
 
     def gradient_accumulated(
         self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
@@ -240,14 +214,13 @@ class BackwardStory:
     ) -> None:
         """The ``.grad`` of ``leaf``, whose node is ``node``, is now ``new``."""
         name = self._log.names.of(leaf) or message("tensor.leaf")
-        ref, told = self._look(gradient)
-        now, now_told = self._look(new)
+        ref, now = self._look(gradient), self._look(new)
         old, self._old = self._old, None
         self._log.emit(
             {
                 "k": "grad.accumulate",
                 "lvl": STORY,
-                "say": (sentences.accumulated, name, told, now_told, first),
+                "say": (sentences.accumulated, name, ref, now, first),
                 "ph": PHASES["call its backward"],
                 "n": self._graph.id_of(node),
                 "g": ref,
@@ -260,19 +233,13 @@ class BackwardStory:
         card = self._card if node is self._picked else self._cards.of(node)
         if card.is_leaf:
             return
-        self._log.ctxs.touched += 1
-        memory, owner = self._log.memory, card.node or self._graph.number(card)
-        size = memory.bytes_of(owner, "saved")
-        memory.look_at_node(node, owner, card.label)
-        self._log.emit(
-            {
-                "k": "ctx.free",
-                "lvl": STORY if card.is_users else ENGINE,
-                "say": (sentences.released, card.label, len(dropped), size),
-                "ph": PHASES["release"],
-                "n": owner,
-            }
-        )
+        log, owner = self._log, card.node or self._graph.number(card)
+        log.ctxs.touched += 1
+        card.seen_at = -1
+        size = 0
+        if card.fixed is None or owner in log.memory.held:
+            size = log.memory.released(node, card)
+        log.emit((released, owner, card.label, card.is_users, len(dropped), size))
 
     def backward_finished(self, task: Any) -> None:
         self._end_those_inside(task)
@@ -306,17 +273,10 @@ class BackwardStory:
         node, card = self._running.pop(id(task), (None, None))
         if card is None:
             return
-        say = (sentences.traversal_leaves, card.label)
-        name = card.node or self._graph.number(card)
-        self._log.emit(
-            {
-                "k": "node.exit",
-                "lvl": ENGINE,
-                "say": say,
-                "n": name,
-            }
-        )
-        self._log.ctxs.close(node)
+        log, name = self._log, card.node or self._graph.number(card)
+        log.emit((left, name, card.label))
+        if not card.is_leaf:
+            log.ctxs.close(node)
 
     def adds_to_grad(self, tensor: Any) -> bool:
         """Whether backward adds to a ``.grad`` just now, which is ``tensor``."""
@@ -329,3 +289,33 @@ class BackwardStory:
 def inside_of(count: int) -> dict[str, Any]:
     """The field of a backward that runs inside ``count`` others."""
     return {"inside": count} if count else {}
+
+
+def entered(name: str, label: str, is_leaf: bool, *gradients: Ref) -> Event:
+    """The event of a node that runs next, with what has arrived there."""
+    refs = list(gradients)
+    return {
+        "k": "node.enter",
+        "lvl": ENGINE if is_leaf else STORY,
+        "say": (sentences.picked, label, refs, is_leaf),
+        "ph": PHASES["pick the next ready node"],
+        "n": name,
+        "g": refs,
+    }
+
+
+def left(name: str, label: str) -> Event:
+    """The event of a node whose turn is over."""
+    say = (sentences.traversal_leaves, label)
+    return {"k": "node.exit", "lvl": ENGINE, "say": say, "n": name}
+
+
+def released(name: str, label: str, is_users: bool, count: int, size: int) -> Event:
+    """The event of a node that lets go of what it saved."""
+    return {
+        "k": "ctx.free",
+        "lvl": STORY if is_users else ENGINE,
+        "say": (sentences.released, label, count, size),
+        "ph": PHASES["release"],
+        "n": name,
+    }

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
 from typing import Any, Final
 
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.foreign import is_tensor, version_of
-from minigrad.tracing.nodes import Card
-from minigrad.tracing.pictures import MOST_BYTES_TO_KEEP, digest_of
+from minigrad.tracing.nodes import Seen
+from minigrad.tracing.pictures import MOST_BYTES_TO_KEEP
 from minigrad.tracing.values import Note, ValueStore, brief
 
 Value = dict[str, Any]
-End = tuple[int, Card, int]
-"""Of an edge: the argument, the receiver's card, and which output of it."""
+Fact = str | tuple[Any, ...]
+"""What is noted of a value: a tensor's name, numbers, key, whether it needs a gradient
+and its version; of anything else how it is written."""
 
 
 MOST_WRITTEN: Final = 10**9
@@ -23,8 +25,17 @@ MOST_WRITTEN: Final = 10**9
 
 MOST_OUTPUTS: Final = 10_000
 """The outputs that may still get a name; a long recording makes no end of them."""
+IS_NEW: Final = repeat(True)
 UNHEARD: Final = object()
 """Stands for an argument of which nothing is known."""
+
+
+class Key(weakref.ref[Any]):
+    """A reference to a tensor, and its key."""
+
+    __slots__ = ("key",)
+
+    key: str
 
 
 class Calls:
@@ -35,47 +46,52 @@ class Calls:
 
     def __init__(self, values: ValueStore) -> None:
         self._values = values
-        self._keys: dict[int, tuple[weakref.ref[Any], str]] = {}
+        self._keys: dict[int, Key] = {}
         self._count = 0
         self._outputs: dict[tuple[str, int], Value] = {}
+        self._held: list[tuple[str, int, str]] = []
         self.mapped: dict[str, tuple[int, ...]] = {}
         """By the key of a tensor: its dimensions that count the examples of a vmap."""
 
-    def given(self, inputs: Iterable[Any]) -> list[Value]:
-        """The arguments of a call that begins."""
-        values = []
-        for value in inputs:
-            values.append(self._value(value))
-        return values
+    def given(self, inputs: Iterable[Any]) -> tuple[Fact, ...]:
+        """What is noted of the arguments of a call that begins."""
+        return (*map(self._fact, inputs),)
+
+    def made(self, outputs: Iterable[Any]) -> tuple[Fact, ...]:
+        """What is noted of the outputs of a call that ends."""
+        return (*map(self._fact, outputs, IS_NEW),)
 
     def fields(
         self,
-        given: list[Value] | None,
-        ends: Sequence[End],
+        given: Sequence[Fact] | None,
+        seen: Sequence[Seen],
         name: str,
-        outputs: Iterable[Any],
+        made: Iterable[Fact],
     ) -> dict[str, Any]:
         """What the event of the node ``name`` has of its call.
 
         Without ``given`` the call was not heard: then only its edges are known.
         """
-        ins = given or []
-        for slot, receiver, output in ends:
+        ins = [value_of(fact) for fact in given or ()]
+        for slot, end in enumerate(seen):
+            if end is None or end[0] is None:
+                continue
+            _, _, output, receiver, is_leaf = end
             while len(ins) <= slot:
                 ins.append({"text": ""})
             one = ins[slot]
             if "needs" not in one:
-                known = self._outputs.get((receiver.node or "", output), {})
+                known = self._outputs.get((receiver or "", output), {})
                 one = ins[slot] = {"name": known.get("name"), "v": known.get("v")}
                 one |= {"t": known.get("t"), "needs": True}
-            one["leaf" if receiver.is_leaf else "n"] = receiver.node
+            one["leaf" if is_leaf else "n"] = receiver
             if output:
                 one["nr"] = output
-            if one["name"] is not None and not receiver.is_leaf:
-                self._called(receiver.node or "", output, one["name"])
+            if one["name"] is not None and not is_leaf:
+                self._called(receiver or "", output, one["name"])
         outs = []
-        for number, output in enumerate(outputs):
-            out = self._value(output, is_new=True)
+        for number, fact in enumerate(made):
+            out = value_of(fact)
             out["nr"] = number
             outs.append(out)
             if "needs" in out:
@@ -89,10 +105,17 @@ class Calls:
         if node is not None:
             self._called(node, tensor.output_nr, name)
 
-    def name_outputs(self, node_of: Callable[[Any], str | None]) -> None:
-        """The recording ends: what variables hold by now has their names."""
+    def look_at_names(self, node_of: Callable[[Any], str | None]) -> None:
+        """The recording ends: note which outputs variables hold by now."""
         for name, tensor in self._values.names.held():
-            self.name_output(node_of(tensor) or self._known(tensor), tensor, name)
+            node = node_of(tensor) or self._known(tensor)
+            if node is not None:
+                self._held.append((node, tensor.output_nr, name))
+
+    def finish(self) -> None:
+        """What variables held at the end has their names."""
+        for node, number, name in self._held:
+            self._called(node, number, name)
 
     def _called(self, node: str, number: int, name: str) -> None:
         out = self._outputs.get((node, number))
@@ -101,54 +124,61 @@ class Calls:
 
     def key_of(self, value: Any) -> str:
         """The key of a tensor, which gets one if it has none."""
-        return self._known(value) or self._new_key(value)
+        return self._known(value) or self._new_key(value).key
 
     def _known(self, value: Any) -> str | None:
         """The key of a tensor that was met before."""
         known = self._keys.get(id(value))
-        return None if known is None or known[0]() is not value else known[1]
+        return None if known is None or known() is not value else known.key
 
-    def _new_key(self, value: Any) -> str:
-        key = f"t{self._count}"
-        self._keys[id(value)] = weakref.ref(value), key
+    def _new_key(self, value: Any) -> Key:
+        known = self._keys[id(value)] = Key(value)
+        known.key = f"t{self._count}"
         self._count += 1
-        return key
+        return known
 
-    def _value(self, value: Any, is_new: bool = False) -> Value:
+    def _fact(self, value: Any, is_new: bool = False) -> Fact:
         """A tensor with its numbers; of anything else how it is written.
 
         ``is_new``: no variable can hold it yet.
         """
-        kind = type(value)
+        kind, version = type(value), 0
         if kind is Tensor:
-            version = 0 if value._version_counter is None else value._seen_version()
             array, needs = value.array, value._requires_grad
+            if value._version_counter is not None:
+                version = value._seen_version()
             if array.nbytes <= MOST_BYTES_TO_KEEP:
-                numbers: Any = digest_of(array)
+                numbers: Any = array.shape, array.dtype, array.tobytes(), ""
             else:
                 numbers = self._values.numbers(array, version)
         elif kind is float or (kind is int and abs(value) < MOST_WRITTEN):
-            return {"text": repr(value)}
+            return repr(value)
         elif is_tensor(value):
             note, needs = self._values.ref(value), bool(value.requires_grad)
             if type(note) is not Note:  # its numbers cannot be read
-                return {"text": brief(value)}
+                return brief(value)
             numbers, version = note[1], version_of(value)
         else:
-            return {"text": "" if value is UNHEARD else brief(value)}
+            return "" if value is UNHEARD else brief(value)
         known = self._keys.get(id(value))
-        if known is None or known[0]() is not value:
-            key = self._new_key(value)
+        if known is None or known() is not value:
+            known = self._new_key(value)
         else:
-            key = known[1]
             is_new = False  # it was given, and may have changed
         name = None if is_new else self._values.names.of(value)
-        passed: Value = {"name": name, "v": Note(("A", numbers)), "t": key}
-        passed["needs"] = needs
-        if version:
-            passed["ver"] = version
-        return passed
+        return name, numbers, known.key, needs, version
 
     def note_mapped(self, tensor: Any, dims: tuple[int, ...]) -> None:
         """A vmap has its examples along these dimensions."""
         self.mapped[self.key_of(tensor)] = dims
+
+
+def value_of(fact: Fact) -> Value:
+    """A value that was noted, as an event has it."""
+    if isinstance(fact, str):
+        return {"text": fact}
+    name, numbers, key, needs, version = fact
+    value = {"name": name, "v": Note(("A", numbers)), "t": key, "needs": needs}
+    if version:
+        value["ver"] = version
+    return value

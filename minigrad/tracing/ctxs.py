@@ -6,19 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from minigrad.engine.core.ctx import BackwardCFunction
-from minigrad.engine.core.saved import FREED, Record
-from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.core.node import NOT_A_TENSOR
+from minigrad.engine.core.saved import FREED
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
-from minigrad.tracing.marks import mark_of
-from minigrad.tracing.nodes import (
-    Card,
-    Cards,
-    Named,
-    edges_seen,
-    edges_text,
-    function_of,
-)
+from minigrad.tracing.marks import ATOMS, mark_of
+from minigrad.tracing.memory import kept_by
+from minigrad.tracing.nodes import NOTHING, UNNEEDED, Card, Cards, Seen, edges_text
 from minigrad.tracing.savers import Savers
 from minigrad.tracing.values import FORGOTTEN, Note, Ref, ValueStore, plain
 from minigrad.utils._region import Placeholder
@@ -32,27 +26,38 @@ class CtxLog:
 
     ``touched`` counts the moments after which there may be something new on a ctx:
     code of the program's has run, or the engine has taken or kept what was saved.
+    ``ran`` counts those of them at which code of the program's was heard to run: that
+    of a built-in node stays as it was made until then, or until it is released.
     """
 
-    def __init__(
-        self, cards: Cards, values: ValueStore, named: Callable[[Any], Named]
-    ) -> None:
+    def __init__(self, cards: Cards, values: ValueStore) -> None:
         self.entries: list[dict[str, Any]] = []
         self.at_work: list[tuple[Any, Card]] = []
         self.touched = 0
+        self.ran = 0
         self._values = values
-        self.named = named
         self._cards = cards
         self._savers = Savers()
+        self._made = self._as_made
 
     def open(self, ctx: Any, card: Card) -> None:
         """From now on ``ctx``, whose card is given, is the one at work."""
         self.at_work.append((ctx, card))
+        fixed = card.fixed
+        if fixed is not None:
+            card.seen_at, there = self.ran, ctx.__dict__
+            if (fixed or there) and values_by_id(fixed) != values_by_id(there):
+                card.marks = marks_as_made(card, ctx)
+                card.seen_at, card.fixed = -1, None
 
     def close(self, ctx: Any) -> None:
         """``ctx`` is no longer at work, nor is any that was opened after it."""
-        while self.at_work and self.is_open(ctx):
-            self.at_work.pop()
+        at_work = self.at_work
+        if at_work and at_work[-1][0] is ctx:
+            at_work.pop()
+            return
+        while at_work and self.is_open(ctx):
+            at_work.pop()
 
     def close_down_to(self, count: int) -> None:
         """An exception has left the calls that opened the ctxs after ``count``."""
@@ -60,50 +65,39 @@ class CtxLog:
 
     def is_open(self, ctx: Any) -> bool:
         """Whether ``ctx`` is at work."""
-        at_work = self.at_work
-        if not at_work or at_work[-1][0] is ctx:
-            return bool(at_work)
-        return any([one is ctx for one, _ in at_work])
+        return any([one is ctx for one, _ in self.at_work])
 
-    def id_of(self, ctx: Any) -> str:
-        """The id of ``ctx``, which gets an entry when it is first met."""
-        card = self._cards.of(ctx)
-        return card.ctx or self._enter(card, ctx)
-
-    def _enter(self, card: Card, ctx: Any) -> str:
-        card.ctx = f"c{len(self.entries)}"
-        entry = {"id": card.ctx, "name": ctx.name(), "function": function_of(ctx)}
-        self.entries.append(entry | {"node": None})
+    def id_of(self, card: Card) -> str:
+        """The id of the ctx of ``card``, which gets an entry when it is first met."""
+        if card.ctx is None:
+            card.ctx = f"c{len(self.entries)}"
+            name, function = card.kind.name, card.kind.function
+            entry = {"id": card.ctx, "name": name, "function": function, "node": None}
+            self.entries.append(entry)
         return card.ctx
 
     def with_id(self, name: str) -> Any:
         """The ctx whose id ``name`` is; None if it is gone."""
         return self._cards.ctx_with(name)
 
-    def belongs_to(self, card: Card, ctx: Any, node: str) -> str:
-        """``ctx``, whose card is given, has become a node of the graph; its id."""
-        name = card.ctx or self._enter(card, ctx)
-        self.entries[int(name[1:])]["node"] = node
-        return name
-
-    def changes_on(self, ctx: Any) -> dict[str, Any] | None:
-        """What is new on ``ctx`` since it was last shown."""
-        card = self._cards.of(ctx)
-        return None if card.seen_at == self.touched else self.changes(card, ctx)
-
-    def changes(self, card: Card, ctx: Any) -> dict[str, Any] | None:
-        """The same, of a ctx that may have changed; torch's always may have."""
+    def changes(self, card: Card, ctx: Any) -> Any:
+        """What is new on ``ctx`` since it was last shown, or what makes that later."""
+        if card.fixed is not None and ctx._saved is FREED:
+            card.seen_at, kept, card.kept = self.ran, card.kept, ()
+            return (freed, card.ctx, len(kept)) if kept else None
         marks = card.marks
+        if marks is None:
+            made = self.made(card, ctx) if card.fixed is None else None
+            if made is not None:
+                return made[0]
+            marks = card.marks = {} if card.fixed is None else marks_as_made(card, ctx)
         new: dict[str, Ref] = {}
         if isinstance(ctx, ForeignNode):
             lasting, there = 0, foreign(self, ctx, marks)
         else:
-            card.seen_at = self.touched
-            edges = ctx._edges
-            lasting = 2 if edges else 1
-            if not marks or (edges and marks.get("edges") != id(edges)):
-                self._note_lasting(ctx, marks, new)
+            lasting = self._note_lasting(card, ctx, marks, new)
             there = entries(ctx, marks)
+            card.seen_at = self.touched if card.fixed is None else self.ran
         for key, value, mark in there:
             if marks.get(key) != mark:
                 marks[key] = mark
@@ -118,16 +112,92 @@ class CtxLog:
             return None
         return {"id": card.ctx, "set": new, "del": gone}
 
+    def made(self, card: Card, ctx: Any) -> tuple[Any, list[Any]] | None:
+        """What stands on the ctx of a built-in node, and the arrays that it has saved.
+
+        None if there is something that may change without notice.
+        """
+        if not card.kind.is_builtin:
+            return None
+        attributes = ctx.__dict__ or NOTHING
+        for value in attributes.values():
+            for item in value if type(value) is tuple else (value,):
+                if type(item) not in ATOMS:
+                    return None
+        saved: list[Ref] = []
+        kept: list[int] = []
+        arrays: list[Any] = []
+        for packed in tuple.__iter__(ctx._saved):
+            found = None if packed is None else kept_by(packed)
+            note = None
+            if found is not None and found[2] == found[3]:
+                note = self._values.saved_ref(*found)
+                arrays.append((f"saved.{len(saved)}", found[1], note[2]))
+            elif packed is not None:
+                return None
+            saved.append(note)
+            kept.append(0 if found is None else id(found[0]))
+        card.fixed = dict(attributes) if attributes else NOTHING
+        card.seen_at, card.kept = self.ran, tuple(kept)
+        if saved:
+            self._savers.later(card)
+        seen, card.edges = card.edges or self.edges_seen(ctx), None
+        name = card.ctx or self.id_of(card)
+        return (self._made, name, seen, saved, card.fixed), arrays
+
+    def _as_made(
+        self, name: str, seen: list[Seen], saved: list[Ref], attributes: dict[str, Any]
+    ) -> dict[str, Any]:
+        """What is on the ctx of a built-in node that has been made."""
+        needs = tuple([one is not None and one[0] is not None for one in seen])
+        new: dict[str, Ref] = {"needs_input_grad": Note(("W", str, needs))}
+        if seen:
+            new["edges"] = Note(("W", edges_text, *seen))
+        for place, note in enumerate(saved):
+            new[f"saved.{place}"] = note or plain("None")
+        for key, value in attributes.items():
+            new[f"attr.{key}"] = self._values.ref(value, key) or plain("None")
+        return {"id": name, "set": new, "del": []}
+
     def _note_lasting(
-        self, ctx: Any, marks: dict[str, Any], new: dict[str, Ref]
-    ) -> None:
-        """Note what hardly ever changes on a ctx: LASTING."""
+        self, card: Card, ctx: Any, marks: dict[str, Any], new: dict[str, Ref]
+    ) -> int:
+        """Note what hardly ever changes on a ctx, LASTING; how much of it is there."""
+        edges = ctx._edges
         if not marks:
             marks["needs_input_grad"] = True
-            new["needs_input_grad"] = Note(("W", str, tuple(ctx.needs_input_grad)))
-        if ctx._edges:
-            marks["edges"] = id(ctx._edges)
-            new["edges"] = Note(("W", edges_text, *edges_seen(ctx, self.named)))
+            needs = tuple(ctx.needs_input_grad)
+            new["needs_input_grad"] = Note(("W", str, needs))
+        if not edges:
+            return 1
+        if marks.get("edges") != id(edges):
+            marks["edges"] = id(edges)
+            seen, card.edges = card.edges or self.edges_seen(ctx), None
+            new["edges"] = Note(("W", edges_text, *seen))
+        return 2
+
+    def edges_seen(
+        self, ctx: Any, meet: Callable[[Any], None] | None = None
+    ) -> list[Seen]:
+        """Where gradients will go: one for each argument.
+
+        ``meet`` is told of nodes that the graph of the recording does not have yet.
+        """
+        seen: list[Seen] = []
+        cards, names = self._cards, self._values.names
+        for edge in ctx._edges:
+            if edge is None:
+                seen.append(UNNEEDED)
+            elif edge is NOT_A_TENSOR:
+                seen.append(None)
+            else:
+                node, slot = edge if type(edge) is tuple else (edge, 0)
+                card = cards.get(id(node)) or cards.new(node)
+                if meet is not None and card.node is None:
+                    meet(node)
+                tensor = names.of(node.variable) if card.is_leaf else None
+                seen.append((card.label, tensor, slot, card.node, card.is_leaf))
+        return seen
 
     def changes_by(self, tensor: Any) -> list[dict[str, Any]]:
         """What is new on the ctxs that saved ``tensor``, which was changed in place.
@@ -135,18 +205,16 @@ class CtxLog:
         That of the ctx at work is told anyway. Those of learners come first, then the
         newest.
         """
-        savers = [ctx for ctx in self._savers.of(tensor) if not self._is_last(ctx)]
-        savers.sort(key=lambda ctx: not self._cards.of(ctx).is_users)
-        changes = [self.changes_on(ctx) for ctx in savers]
+        last = self.at_work[-1][0] if self.at_work else None
+        found = [card for card in self._savers.of(tensor) if card() is not last]
+        found.sort(key=lambda card: not card.is_users)
+        changes = [self.changes(card, card()) for card in found]
         return [change for change in changes if change is not None]
 
-    def _is_last(self, ctx: Any) -> bool:
-        return bool(self.at_work) and self.at_work[-1][0] is ctx
-
     def _ref(self, card: Card, key: str, value: Any) -> Ref:
-        if isinstance(value, Record):
-            self._savers.add(card, value.tensor)
-            return self._values.saved_ref(value)
+        if type(value) is Kept:
+            self._savers.add(card, value[1])
+            return self._values.saved_ref(*value)
         if isinstance(value, SavedSeen):
             self._savers.add(card, value.now())
             return self._values.seen_ref(value)
@@ -155,6 +223,12 @@ class CtxLog:
         if value is FREED:
             return plain("freed")
         return self._values.ref(value, key) or plain("None")
+
+
+class Kept(tuple[Any, ...]):
+    """What ``kept_by`` tells of a saved tensor."""
+
+    __slots__ = ()
 
 
 class Words(str):
@@ -176,7 +250,7 @@ def entries(ctx: Any, before: Mapping[str, Any]) -> Entries:
             if key.startswith("saved."):
                 found.append((key, FREED, FREED))
     elif ctx._saved:
-        add_kept(found, ctx, before)
+        add_kept(found, ctx)
     attributes = getattr(ctx, "__dict__", None)
     if attributes:
         for name, value in attributes.items():
@@ -192,25 +266,43 @@ def entries(ctx: Any, before: Mapping[str, Any]) -> Entries:
     return found
 
 
-def add_kept(found: Entries, ctx: Any, before: Mapping[str, Any]) -> None:
-    """Add what a node keeps for its backward; a Record only of what is new."""
+def add_kept(found: Entries, ctx: Any) -> None:
+    """Add what a node keeps for its backward."""
     # Looking on is no reading: teaching mode asks whether the rule has read it.
     for place, packed in enumerate(tuple.__iter__(ctx._saved)):
         key = f"saved.{place}"
-        if isinstance(packed, Tensor):
-            mark: Any = id(packed), packed._seen_version()
-            is_new = before.get(key) != mark
-            found.append((key, Record(packed, 0, None) if is_new else packed, mark))
-        elif isinstance(packed, Record):
-            tensor = packed.tensor
-            mark = id(tensor), packed.version, tensor._seen_version()
-            found.append((key, packed, mark))
+        kept = kept_by(packed)
+        if kept is not None:
+            tensor, _, version, now, _ = kept
+            found.append((key, Kept(kept), (id(tensor), version, now)))
+            continue
+        value = packed.packed if isinstance(packed, HookedRecord) else packed
+        if isinstance(value, Placeholder):
+            found.append((key, Words(FORGOTTEN), FORGOTTEN))
         else:
-            value = packed.packed if isinstance(packed, HookedRecord) else packed
-            if isinstance(value, Placeholder):
-                found.append((key, Words(FORGOTTEN), FORGOTTEN))
-            else:
-                found.append((key, value, mark_of(value)))
+            found.append((key, value, mark_of(value)))
+
+
+def marks_as_made(card: Card, ctx: Any) -> dict[str, Any]:
+    """The marks of what a built-in node has kept, as they were when it was made."""
+    marks: dict[str, Any] = {"needs_input_grad": True, "edges": id(ctx._edges)}
+    for place, (was, packed) in enumerate(zip(card.kept, ctx._saved, strict=False)):
+        version = getattr(packed, "version", 0)
+        marks[f"saved.{place}"] = (was, version, version) if was else mark_of(None)
+    for name, value in (card.fixed or {}).items():
+        marks[f"attr.{name}"] = mark_of(value)
+    return marks
+
+
+def values_by_id(attributes: dict[str, Any]) -> list[int]:
+    """What attributes are, without asking it anything."""
+    return [*map(id, attributes.values())]
+
+
+def freed(name: str, count: int) -> dict[str, Any]:
+    """What is on a ctx whose saved values backward has released."""
+    new = {f"saved.{place}": plain("freed") for place in range(count)}
+    return {"id": name, "set": new, "del": []}
 
 
 def foreign(log: CtxLog, ctx: ForeignNode, before: Mapping[str, Any]) -> Entries:
@@ -218,7 +310,7 @@ def foreign(log: CtxLog, ctx: ForeignNode, before: Mapping[str, Any]) -> Entries
     needs = Words(tuple(ctx.needs_input_grad))
     found: Entries = [("needs_input_grad", needs, needs)]
     if ctx._edges:
-        edges = Words(edges_text(*edges_seen(ctx, log.named)))
+        edges = Words(edges_text(*log.edges_seen(ctx)))
         found.append(("edges", edges, edges))
     for key, value in ctx.entries(before).items():
         found.append((key, value, mark_of(value)))

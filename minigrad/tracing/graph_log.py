@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import running_task
 from minigrad.tracing import asides, sentences
+from minigrad.tracing.calls import Fact
 from minigrad.tracing.codes import PHASES
 from minigrad.tracing.foreign import is_tensor, maker_of, version_of
 from minigrad.tracing.log import ENGINE, STORY, Event, EventLog
 from minigrad.tracing.messages import in_turn
-from minigrad.tracing.nodes import Card, Named, called, inputs_first, receivers_of
+from minigrad.tracing.nodes import (
+    NOTHING,
+    Card,
+    Seen,
+    called,
+    inputs_first,
+    receivers_of,
+)
+from minigrad.tracing.values import Ref
 
 MOST_OLD_NODES: Final = 2_000
+
+
+UNADDED: Final = object()
+"""Stands for the sum of a gradient that nothing waited for."""
 
 
 class GraphLog:
@@ -34,12 +48,14 @@ class GraphLog:
         self.modules: list[tuple[Any, list[str], int]] = []
         self.groups: list[dict[str, Any]] = []
         self.open_groups: list[str] = []
-        self.entry_of: Callable[[Any], Any] = lambda node: node
+        self.entry_of: Callable[[Any], Any] = itself
         self._log = log
         self._cards = log.cards
         self._count = 0
         self._edge_ids: dict[tuple[str, int], str] = {}
         self._labels: dict[str, str] = {}
+        # Bound once: making a method anew for each event takes its time.
+        self._joined, self.told_sent = self.joined, self.sent
         log.node_of, log.id_of = self._node_of, self.id_of
 
     def id_of(self, node: Any) -> str:
@@ -49,52 +65,49 @@ class GraphLog:
 
     def known(self, node: Any) -> str | None:
         """The id of a node that was met before."""
-        card = self._cards.known(node)
+        card = self._cards.get(id(node))
         return None if card is None else card.node
-
-    def edge_of(self, node: str, slot: int) -> str | None:
-        """The id of an edge; None if the graph was too large to be shown whole."""
-        return self._edge_ids.get((node, slot))
 
     def add(
         self, node: Any, outputs: tuple[Any, ...], card: Card | None = None
     ) -> None:
         """A node has joined the graph; its receivers are shown first."""
-        log, card = self._log, card or self._cards.of(node)
-        led_to, ends = [], []
-        for slot, receiver, receiver_slot in receivers_of(node):
-            receivers_card = self._cards.of(receiver)
-            if receivers_card.node is None:
-                self.show_older(receiver)
-            named: Named = receivers_card.label, None
-            if receivers_card.is_leaf:
-                named = log.named_by(receivers_card, receiver)
-            led_to.append((named, id(receiver)))
-            ends.append((slot, receivers_card, receiver_slot))
+        log, cards = self._log, self._cards
+        card = card or cards.get(id(node)) or cards.new(node)
+        seen = log.ctxs.edges_seen(node, self.show_older)
         name = card.node or self.number(card)
+        card.edges = None if card.is_users else seen
+        # Else the step of the memory that is let go shows this ctx, too.
+        made = None if log.memory.gone else log.ctxs.made(card, node)
         # A learner's node takes what it saved when it has been wired.
         kept = 0
-        if not card.is_users:
-            kept = log.memory.look_at_node(node, name, card.label)
-        moved = self._moved_handles(outputs)
-        order = self._order()
-        say = (joining, card, led_to, kept, order, moved)
+        if made is not None:
+            if made[1]:
+                kept = log.memory.hold(name, name, card.label, made[1])
+        elif not card.is_users:
+            kept = log.memory.look_at_node(node, card)
+        moved = self._moved_handles(outputs) if log.handles else NOTHING
+        order = self._order() if self.recorded_tasks else 1
         level = STORY
         if self.modules and not card.is_users:
             module, inside, size = self.modules[-1]
             inside.append(card.label)
             self.modules[-1] = (module, inside, size + kept)
             level = ENGINE
-        phase = PHASES["link outputs"]
-        event = {"k": "graph.node", "lvl": level, "say": say, "ph": phase}
         given, card.given = card.given, None
-        event |= log.calls.fields(given, ends, name, outputs)
-        if card.is_users:
-            self._tell(node, card, event, ends, order, moved)
+        call = seen, given, log.calls.made(outputs)
+        if card.is_users or made is not None:
+            changes = None if made is None else made[0]
+            self._emit(node, card, level, kept, call, order, moved, changes)
             return
         log.ctxs.open(node, card)
-        self._tell(node, card, event, ends, order, moved)
+        self._emit(node, card, level, kept, call, order, moved)
         log.ctxs.close(node)
+
+    def let_go(self) -> None:
+        """Hold nothing of the program any more."""
+        self.modules.clear()
+        self.entry_of = itself
 
     def enter_module(self, module: Any) -> None:
         """The nodes that join from now on belong to this call of a module."""
@@ -111,7 +124,7 @@ class GraphLog:
         card, memory = self._cards.of(node), self._log.memory
         if card.node is None:
             return 0
-        memory.look_at_node(node, card.node, card.label)
+        memory.look_at_node(node, card)
         return memory.bytes_of(card.node)
 
     def show_older(self, node: Any) -> None:
@@ -131,66 +144,117 @@ class GraphLog:
         for current in inputs_first(
             [node], lambda one: [r for _, r, _ in receivers_of(one) if r in new]
         ):
-            card, name = self._cards.of(current), self.id_of(current)
-            if card.is_leaf:
-                say = sentences.leaf_node(log.names.of(current.variable))
-            else:
-                kept = log.memory.look_at_node(current, name, card.label)
-                say = sentences.older_node(card.label, kept)
-            event = {"k": "graph.node", "lvl": ENGINE, "say": say}
-            ends = [(i, self._cards.of(one), j) for i, one, j in receivers_of(current)]
-            if not card.is_leaf:
-                event |= log.calls.fields(None, ends, name, ())
-            self._tell(current, card, event, ends, self._order())
+            card = self._cards.of(current)
+            kept = 0 if card.is_leaf else log.memory.look_at_node(current, card)
+            call = log.ctxs.edges_seen(current), None, None
+            self._emit(current, card, ENGINE, kept, call, self._order())
 
-    def _tell(
+    def _emit(
         self,
         node: Any,
         card: Card,
-        event: Event,
-        ends: Iterable[tuple[int, Card, int]],
+        level: int,
+        kept: int,
+        call: tuple[Any, ...],
         order: int,
-        moved: Iterable[str] = (),
+        moved: dict[str, str] = NOTHING,
+        changes: Any = None,
     ) -> None:
-        """Add a node and its edges to the graph, and then tell of them in ``event``."""
-        log = self._log
-        name = card.node or self.number(card)
-        leaf = card.is_leaf
+        """Note that a node has joined."""
+        log, name, ctx, tensor = self._log, card.node or self.number(card), None, None
         self._labels[name] = card.label
-        self.nodes.append(
-            {
-                "id": name,
-                "label": card.label,
-                "kind": "accumulate" if leaf else "function",
-                "ctx": None if leaf else log.ctxs.belongs_to(card, node, name),
-                "tensor": log.names.of(node.variable) if leaf else None,
-                "outputs": len(node._output_metadata),
-                "order": order,
-                "again": self.reruns > 0,
-                **({"own": True} if card.is_users else {}),
-                **({"module": self.open_groups[-1]} if self.open_groups else {}),
-            }
-        )
-        event["n"], event["e"] = name, self._add_edges(name, ends)
+        if card.is_leaf:
+            tensor = log.names.of(node.variable)
+        else:
+            ctx = card.ctx or log.ctxs.id_of(card)
+            log.ctxs.entries[int(ctx[1:])]["node"] = name
+        if moved:
+            log.handles |= dict.fromkeys(moved, name)
+        shown = {
+            "id": name,
+            "label": card.label,
+            "kind": "accumulate" if card.is_leaf else "function",
+            "ctx": ctx,
+            "tensor": tensor,
+            "outputs": len(node._output_metadata),
+            "order": order,
+            "again": self.reruns > 0,
+        }
+        if card.is_users:
+            shown["own"] = True
+        if self.open_groups:
+            shown["module"] = self.open_groups[-1]
+        told = self._joined, shown, level, kept, moved, *call
+        log.emit(told, cid=None if changes is None else ctx, changes=changes)
+
+    def joined(
+        self,
+        node: dict[str, Any],
+        level: int,
+        kept: int,
+        moved: dict[str, str],
+        seen: list[Seen],
+        given: Sequence[Fact] | None,
+        made: Sequence[Fact] | None,
+    ) -> Event:
+        """The event of a node that joins: it and its edges are in the graph now.
+
+        Without ``made`` it was there before the recording.
+        """
+        name, label = node["id"], node["label"]
+        self.nodes.append(node)
+        added = []
+        for slot, end in enumerate(seen):
+            if end is not None and end[3] is not None:
+                new = f"e{len(self.edges)}"
+                self._edge_ids[name, slot] = new
+                edge = {"id": new, "from": name, "to": end[3], "slot": slot}
+                self.edges.append({**edge, "to_slot": end[2]})
+                added.append(new)
+        event: Event = {"k": "graph.node", "lvl": level}
+        if made is not None:
+            order, is_users = node["order"], "own" in node
+            event["say"] = joining, label, is_users, seen, kept, order, moved
+            event["ph"] = PHASES["link outputs"]
+        elif node["ctx"] is None:
+            event["say"] = sentences.leaf_node, node["tensor"]
+        else:
+            event["say"] = sentences.older_node, label, kept
+        if node["ctx"] is not None:
+            event |= self._log.calls.fields(given, seen, name, made or ())
+        event["n"], event["e"] = name, added
         if moved:
             event["h"] = dict.fromkeys(moved, name)
-            log.handles.update(event["h"])
-        log.emit(event)
+        return event
 
-    def _add_edges(self, name: str, ends: Iterable[tuple[int, Card, int]]) -> list[str]:
-        """Add the edges of a node to those that are shown; their ids."""
-        added = []
-        for slot, card, receiver_slot in ends:
-            to = card.node
-            if to is None:
-                continue
-            new = f"e{len(self.edges)}"
-            self._edge_ids[name, slot] = new
-            edge: dict[str, Any] = {"id": new, "from": name, "to": to}
-            edge["slot"], edge["to_slot"] = slot, receiver_slot
-            self.edges.append(edge)
-            added.append(new)
-        return added
+    def sent(
+        self,
+        edge: tuple[str, int],
+        name: str,
+        slot: int,
+        called: str,
+        gradient: Ref,
+        total: Ref,
+        left: int | None,
+    ) -> Event | None:
+        """The event of a gradient that was sent along an edge."""
+        if edge not in self._edge_ids:
+            return None  # the graph was too large to be shown whole
+        added = total is not UNADDED
+        event = {
+            "k": "grad.none" if gradient is None else "grad",
+            "lvl": STORY,
+            "say": (sentences.sent, called, gradient, total if added else None, left),
+            "ph": PHASES["add into the receivers"],
+            "e": self._edge_ids[edge],
+            "n": name,
+            "slot": slot,
+            "g": gradient,
+            "total": total if added else gradient,
+        }
+        if left is not None:
+            event["left"] = left
+        return event
 
     def number(self, card: Card) -> str:
         """The id of a node that has none yet, from now on."""
@@ -208,7 +272,8 @@ class GraphLog:
         """Variables whose tensor got a node in place of another: that one's name."""
         moved = {}
         for output in outputs:
-            if version_of(output) > 0:
+            is_as_made = type(output) is Tensor and output._version_counter is None
+            if not is_as_made and version_of(output) > 0:
                 name = self._log.names.of(output)
                 before = self._log.handles.get(name or "")
                 if name is not None and before is not None:
@@ -221,20 +286,26 @@ class GraphLog:
         return None if node is None else self.known(self.entry_of(node))
 
 
+def itself(node: Any) -> Any:
+    """A node of minigrad's is its own entry."""
+    return node
+
+
 def joining(
-    card: Card,
-    led_to: list[tuple[Named, int]],
+    label: str,
+    is_users: bool,
+    seen: list[Seen],
     kept: int,
     order: int,
     moved: dict[str, str],
 ) -> str:
     """The sentence for a node that joins."""
-    tell = sentences.wired if card.is_users else sentences.built_in
+    tell = sentences.wired if is_users else sentences.built_in
     return in_turn(
-        tell(card.label, [(called(*named), node) for named, node in led_to]),
+        tell(label, [(called(*one[:2]), one[3]) for one in seen if one and one[0]]),
         sentences.kept(kept),
         asides.second_graph(order) if order > 1 else "",
-        *[asides.handle_moved(name, old, card.label) for name, old in moved.items()],
+        *[asides.handle_moved(name, old, label) for name, old in moved.items()],
     )
 
 

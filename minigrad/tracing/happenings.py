@@ -145,7 +145,7 @@ class Happenings:
             fields["key"] = calls.key_of(tensor)
             if given:
                 fields |= {"call": f"call-{fields['key']}", "function": maker.__name__}
-                fields |= calls.fields(given, (), "", (tensor,))
+                fields |= calls.fields(given, (), "", calls.made((tensor,)))
         made_by = self._log.node_of(tangent)
         if made_by is not None:
             fields["gn"] = made_by

@@ -16,11 +16,13 @@ Together = Callable[[list[Tell], int], Tell]
 def in_turn(listening: list[Tell], thread: int) -> Tell:
     """One call for several, in their order."""
     here = threading.get_ident
+    first, *others = listening
 
-    def tell_all(*facts: Any, **more: Any) -> None:
+    def tell_all(*facts: Any) -> None:
         if here() == thread:
-            for tell in listening:
-                tell(*facts, **more)
+            first(*facts)
+            for tell in others:
+                tell(*facts)
 
     return tell_all
 
@@ -60,13 +62,13 @@ class Hearing:
             return None
         tell_all = self._together(listening, self._thread)
 
-        def tell_first(*facts: Any, **more: Any) -> None:
+        def tell_first(*facts: Any) -> None:
             if threading.get_ident() == self._thread:
                 if self._spoke is not None:
                     spoke, self._spoke = self._spoke, None
                     spoke()
                 setattr(self, moment, tell_all)
-                tell_all(*facts, **more)
+                tell_all(*facts)
 
         return tell_first
 

@@ -15,7 +15,7 @@ from minigrad.tracing.listening import instruction_of
 from minigrad.tracing.log import ENGINE, STORY, EventLog
 from minigrad.tracing.marks import ATOMS, mark_of, tensor_mark
 from minigrad.tracing.sources import SourceStore, is_ours, is_users
-from minigrad.tracing.values import MOST_ITEMS, error_text, plain
+from minigrad.tracing.values import MOST_ITEMS, brief, error_text, plain
 from minigrad.utils._region import StopRecomputation
 
 ENDS_ITERATION: Final = (
@@ -144,14 +144,18 @@ class FrameLog:
         code = opened.code
         told = code.title == "your cell" or code.is_gradient_rule
         level = ENGINE if told else code.level
-        shown, seen = self._log.values.look(value)
         parts = None
         if isinstance(value, tuple) and len(value) <= MOST_ITEMS:
-            parts = [self._log.values.look(item)[1] for item in value]
-        say = (sentences.left, code.title, seen, parts)
-        val = shown or plain("None")
+            parts = [self._in_a_sentence(item) for item in value]
+        say = (sentences.left, code.title, self._in_a_sentence(value), parts)
+        val = self._log.values.look(value) or plain("None")
         self._step("return", level, say, opened, opened.reach, val=val)
         self._close(opened)
+
+    def _in_a_sentence(self, value: Any) -> Any:
+        if isinstance(value, (tuple, list)):
+            return plain(brief(value))
+        return self._log.values.look(value)
 
     def on_suspend(self, frame: FrameType) -> None:
         """A watched generator or coroutine pauses: no step, and it may go on later."""
@@ -256,15 +260,15 @@ class FrameLog:
         log.opened = opened
         log.depth = len(self._frames)
         if not code.is_engine:
-            log.ran += 1
+            log.ctxs.ran += 1
             log.ctxs.touched += 1
             log.names.moment += 1
         names, bound, quiet, runs = reach
         if runs:
             log.ctxs.touched += 1
-        if opened.ran == log.ran:
+        if opened.ran == log.ctxs.ran:
             names = quiet
-        opened.ran = log.ran
+        opened.ran = log.ctxs.ran
         if names:
             local = opened.frame.f_locals
             changed = self._changed_locals(opened, local, names, bound)

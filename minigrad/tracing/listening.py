@@ -81,7 +81,7 @@ class SettraceBackend:
         """One call for several; the calls which they make themselves are not traced."""
         ours, here = self._trace, threading.get_ident
 
-        def tell_all(*facts: Any, **more: Any) -> None:
+        def tell_all(*facts: Any) -> None:
             if here() != thread:
                 return
             is_traced = sys.gettrace() is ours  # else it is the program's own, or none
@@ -89,7 +89,7 @@ class SettraceBackend:
                 sys.settrace(None)
             try:
                 for tell in listening:
-                    tell(*facts, **more)
+                    tell(*facts)
             finally:
                 if is_traced:
                     sys.settrace(ours)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import sentences
@@ -14,7 +14,7 @@ from minigrad.tracing.codes import STORY as STORY
 from minigrad.tracing.ctxs import CtxLog
 from minigrad.tracing.memory import Memory
 from minigrad.tracing.names import Names
-from minigrad.tracing.nodes import Card, Cards, Named, called
+from minigrad.tracing.nodes import Cards, called
 from minigrad.tracing.values import ValueStore
 
 MOST_EVENTS: Final = 20_000
@@ -24,8 +24,8 @@ LOOKED: Final = ("ctx.save", "ctx.free")
 """Steps that have looked at the memory of their ctx."""
 Event = dict[str, Any]
 """A step of the recording, as the trace has it."""
-Say = str | tuple[Any, ...]
-"""A sentence; or what makes it when the recording has ended, and what that is given."""
+Told = tuple[Any, ...]
+"""What makes an event, or its sentence, when a trace is first read, and of what."""
 
 
 class EventLog:
@@ -36,14 +36,15 @@ class EventLog:
     """
 
     def __init__(self) -> None:
-        self.events: list[dict[str, Any]] = []
+        self.events: list[Any] = []
+        """Events, or what they are to be made of."""
         self.gap = Gap()
         self.names = Names()
         self.values = ValueStore(self.names)
         self.memory = Memory(self.names)
-        self.cards = Cards()
+        self.cards = Cards(self.memory.held, self.memory.drop)
         self.calls = Calls(self.values)
-        self.ctxs = CtxLog(self.cards, self.values, self.named)
+        self.ctxs = CtxLog(self.cards, self.values)
         self.opened: Any = None
         """The watched frame at whose line the program is."""
         self.handles: dict[str, str] = {}
@@ -52,65 +53,74 @@ class EventLog:
         """The id of a node; the log of the graph gives them."""
         self.told: Callable[[dict[str, Any]], None] | None = None
         self.depth = 0
-        self.ran = 0
-        """How often code of the program's was heard to run."""
         self.hears_lines = False
         self._most = MOST_EVENTS + SLACK
 
     def emit(
-        self, event: Event, *, at: int | None = None, others: Sequence[Event] = ()
+        self,
+        event: Event | Told,
+        *,
+        at: int | None = None,
+        others: Sequence[Event] = (),
+        cid: str | None = None,
+        changes: Any = None,
     ) -> None:
-        """Add an event, at the end or before event number ``at``.
+        """Note an event, at the end or before event number ``at``.
 
-        It gets its place in the code, and what has changed on the ctx at work and in
-        memory; ``others`` is what has changed on ctxs that are not at work.
+        It gets its place in the code, and what has changed on the ctx at work, or that
+        of the id ``cid``, and in memory; ``others`` is what has changed on ctxs that
+        are not at work.
         """
-        memory = self.memory
+        memory, ctxs, opened = self.memory, self.ctxs, self.opened
         if memory.gone:
             self._say_gone(memory.take_gone())
-        event["d"] = self.depth
-        opened = self.opened
-        if opened is not None:
-            event["s"], event["l"] = opened.code.source, opened.line
+        place = None if opened is None else (opened.code.source, opened.line)
+        number = kept = None
         if at is not None:
-            place = self._place_of(at)
-            if place is not None:
-                self._insert(place, event)
-                return
-        ctxs = self.ctxs
-        if ctxs.at_work:
+            number = self._place_of(at)
+        if cid is None and ctxs.at_work:
             ctx, card = ctxs.at_work[-1]
-            event["cid"] = card.ctx or ctxs.id_of(ctx)
-            if card.seen_at != ctxs.touched:
+            cid = card.ctx or ctxs.id_of(card)
+            may_differ = card.seen_at != (
+                ctxs.touched if card.fixed is None else ctxs.ran
+            )
+            if may_differ and number is None:
                 changes = ctxs.changes(card, ctx)
-                if changes is not None:
-                    event["ctx"] = changes
-                    is_kept = card.is_users and ctx._edges
-                    if is_kept and event["k"] not in LOOKED and filled(ctx):
-                        memory.look_at_node(ctx, self.id_of(ctx), card.label)
-        if others:
-            put_others(event, others)
-        if memory.added or memory.dropped:
-            event["mem"] = memory.take()
-        events = self.events
-        events.append(event)
-        if len(events) > self._most:
+                is_kept = changes is not None and card.is_users and ctx._edges
+                if is_kept and kind_of(event) not in LOOKED and filled(ctx):
+                    self.id_of(ctx)
+                    memory.look_at_node(ctx, card)
+        if number is not None:
+            place = place_of(self.events[number - 1])
+        elif memory.added or memory.dropped:
+            kept = memory.take()
+        noted = self.depth, place, cid, changes, others, kept, event
+        if not self.hears_lines and self.told is None:
+            self.events.append(noted)
+        else:
+            told = as_event(noted)
+            if told is None:
+                return
+            self.events.insert(len(self.events) if number is None else number, told)
+            if self.told is not None:
+                self.told(told)
+        if len(self.events) > self._most:
             self._make_room()
-        if self.told is not None:
-            self.told(event)
 
-    def _insert(self, at: int, event: dict[str, Any]) -> None:
-        """Put an event before another one, and beside the line that stands there."""
-        event.update(place_of(self.events[at - 1]))
-        if self.ctxs.at_work:
-            event["cid"] = self.ctxs.id_of(self.ctxs.at_work[-1][0])
-        self.events.insert(at, event)
-        if self.told is not None:
-            self.told(event)
+    def last_event(self) -> Event:
+        """The event that was noted last, told."""
+        if type(self.events[-1]) is tuple:
+            self.events[-1] = as_event(self.events[-1])
+        return cast(Event, self.events[-1])
+
+    def _tell_all(self) -> None:
+        """Make the events of what was noted."""
+        told = [as_event(e) if type(e) is tuple else e for e in self.events]
+        self.events[:] = [event for event in told if event is not None]
 
     def program_ran(self) -> None:
         """Code of the program's has run: what it can reach may have changed."""
-        self.ran += 1
+        self.ctxs.ran += 1
         self.ctxs.touched += 1
         if not self.hears_lines:
             self.names.moment += 1
@@ -136,6 +146,9 @@ class EventLog:
 
     def _make_room(self) -> None:
         """Leave out the middle: the events after the first half of the budget."""
+        if len(self.events) <= MOST_EVENTS:
+            return
+        self._tell_all()
         start = MOST_EVENTS // 2
         end = start + max(0, len(self.events) - MOST_EVENTS)
         self.gap.take(self.events[start:end])
@@ -146,6 +159,8 @@ class EventLog:
 
         ``graph`` and the ctxs are left with what a step shows.
         """
+        self._tell_all()
+        self.calls.finish()
         if self.gap.count:
             edges = {edge["id"]: edge for edge in graph["edges"]}
             start = MOST_EVENTS // 2
@@ -153,9 +168,8 @@ class EventLog:
             self.events[start:start] = self.gap.events(before, after, edges)
             only_shown(graph, self.ctxs.entries, self.events)
         for event in self.events:
-            if type(event.get("say")) is tuple:
-                tell, *facts = event["say"]
-                event["say"] = tell(*facts)
+            if "say" in event:
+                event["say"] = told_of(event["say"])
         return self.values.finish(self.events)
 
     def let_go(self) -> None:
@@ -168,23 +182,24 @@ class EventLog:
 
     def _say_gone(self, gone: list[dict[str, Any]]) -> None:
         """A story step of its own for what died between two others."""
-        place = place_of(self.events[-1]) if self.events else {}
+        last = self.events[-1] if self.events else None
+        place = place_of(last) if type(last) is dict else None
+        fields = {} if place is None else {"s": place[0], "l": place[1]}
         opened, self.opened = self.opened, None
         say = sentences.gone(gone)
-        self.emit({"k": "mem.gone", "lvl": STORY, "say": say, **place})
+        self.emit({"k": "mem.gone", "lvl": STORY, "say": say, **fields})
         self.opened = opened
-
-    def named(self, node: Any) -> Named:
-        """What a sentence can say of a node later."""
-        return self.named_by(self.cards.of(node), node)
-
-    def named_by(self, card: Card, node: Any) -> Named:
-        """The same of a node whose card is known."""
-        return card.label, self.names.of(node.variable) if card.is_leaf else None
 
     def called(self, node: Any) -> str:
         """A node in a sentence: a leaf's node by the name of its tensor."""
-        return called(*self.named(node))
+        card = self.cards.of(node)
+        tensor = self.names.of(node.variable) if card.is_leaf else None
+        return called(card.label, tensor)
+
+
+def kind_of(event: Event | Told) -> str | None:
+    """The kind of an event that is made already."""
+    return event["k"] if isinstance(event, dict) else None
 
 
 def filled(ctx: Any) -> bool:
@@ -192,16 +207,37 @@ def filled(ctx: Any) -> bool:
     return bool(ctx.to_save or ctx.__dict__)
 
 
-def put_others(event: dict[str, Any], others: Sequence[dict[str, Any]]) -> None:
-    """Write what has changed on ctxs that are not at work; if none is, the first one
-    is shown."""
-    rest = list(others)
-    if "cid" not in event:
+def as_event(noted: Any) -> Event | None:
+    """The event of what was noted; None if that comes to nothing."""
+    depth, place, cid, changes, others, kept, event = noted
+    event = told_of(event)
+    if event is None:
+        return None
+    event["d"] = depth
+    if place is not None:
+        event["s"], event["l"] = place
+    if cid is not None:
+        event["cid"] = cid
+    if changes is not None:
+        event["ctx"] = told_of(changes)
+    rest = [told_of(change) for change in others]
+    if rest and cid is None:  # no ctx is at work: the first one is shown
         event["ctx"] = rest.pop(0)
     if rest:
         event["others"] = rest
+    if kept is not None:
+        event["mem"] = {"add": kept[0], "del": kept[1]}
+    return cast(Event, event)
 
 
-def place_of(event: dict[str, Any]) -> dict[str, int]:
+def told_of(noted: Any) -> Any:
+    """What was noted to be made later, made."""
+    if type(noted) is not tuple:
+        return noted
+    tell, *facts = noted
+    return tell(*facts)
+
+
+def place_of(event: Event) -> tuple[int, int] | None:
     """Where in the code an event stands."""
-    return {key: event[key] for key in ("s", "l") if key in event}
+    return (event["s"], event["l"]) if "s" in event else None

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable
+from itertools import count
 from typing import Any
 
 import numpy as np
 
-from minigrad.engine.core.saved import FREED, Record
+from minigrad.engine.core.saved import FREED, OwnOutput, Record
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.views import CopySlices
 from minigrad.tracing.names import Names
+from minigrad.tracing.nodes import Card
 
 Item = dict[str, Any]
-Change = dict[str, Any]
+Drop = dict[str, str]
 
 RELEASED = "backward, which doesn't need it any more"
 GONE = "nothing refers to the node any more"
@@ -34,13 +36,14 @@ class Memory:
 
     def __init__(self, names: Names) -> None:
         self.names = names
-        self._held: dict[str, dict[str, Item]] = {}
+        self.held: dict[str, dict[str, Item]] = {}
         self._count = 0
-        self._buffers: dict[int, tuple[weakref.ref[Any], str]] = {}
+        self._numbers = count()
+        self._buffers: dict[int, Buffer] = {}
         self.added: list[Item] = []
-        self.dropped: list[dict[str, str]] = []
+        self.dropped: list[Drop] = []
         self._watched: dict[str, weakref.ref[Any]] = {}
-        self._packed: dict[str, tuple[weakref.ref[Any], str]] = {}
+        self._packed: dict[str, Card] = {}
         self.gone: list[Item] = []
 
     def take_gone(self) -> list[Item]:
@@ -48,35 +51,46 @@ class Memory:
         gone, self.gone = self.gone, []
         return gone
 
-    def take(self) -> Change:
-        """What has changed since this was last asked."""
-        change = {"add": self.added, "del": self.dropped}
+    def take(self) -> tuple[list[Item], list[Drop]]:
+        """What was added and dropped since this was last asked."""
+        changes = self.added, self.dropped
         self.added, self.dropped = [], []
-        return change
+        return changes
 
-    def look_at_node(self, node: Any, owner: str, label: str) -> int:
+    def look_at_node(self, node: Any, card: Card) -> int:
         """Note what ``node`` holds now; the bytes that it holds of new."""
+        owner = card.node or ""
         saved = getattr(node, "_saved", FREED)  # torch's nodes show none
-        for packed in () if saved is FREED else saved:
+        for packed in tuple.__iter__(saved):
             if packed.__class__ is HookedRecord:
-                self._packed[owner] = weakref.ref(node), label
+                self._packed[owner] = card
         try:
             holds = held_by(node)
         except Exception:  # the attributes are the learner's
             holds = {}
-        if holds and owner not in self._watched:
-            self._watched[owner] = weakref.ref(node, lambda _: self.drop(owner, GONE))
+        if not holds and owner not in self.held:
+            return 0
         gone = RELEASED if saved is FREED else REPLACED
-        return self._compare(owner, owner, label, holds, gone)
+        return self._compare(owner, owner, card.label, holds, gone)
+
+    def released(self, node: Any, card: Card) -> int:
+        """Backward has let go of what ``node`` saved; the bytes that it held."""
+        size = self.bytes_of(card.node or "", "saved")
+        if card.fixed is None:
+            self.look_at_node(node, card)
+        else:
+            for item in self.held.pop(card.node or "", {}).values():
+                self.dropped.append({"id": item["id"], "by": RELEASED})
+        return size
 
     def look_at_packed(self) -> None:
         """Look again at nodes whose values went through hooks: some may be back."""
-        for owner, (reference, label) in list(self._packed.items()):
-            node = reference()
+        for owner, card in list(self._packed.items()):
+            node = card()
             if node is None or node._saved is FREED:
                 del self._packed[owner]
             else:
-                self.look_at_node(node, owner, label)
+                self.look_at_node(node, card)
 
     def look_at_grad(self, leaf: Tensor, node: str, label: str) -> None:
         """Note the ``.grad`` of ``leaf``, whose gradient arrived at ``node``."""
@@ -85,70 +99,94 @@ class Memory:
         holds = {} if grad is None else {"grad": grad}
         self._compare(owner, node, label, holds, REMOVED)
         if grad is not None:
-            for item in self._held[owner].values():
+            for item in self.held[owner].values():
                 self._watch_grad(grad, owner, item["id"])
 
     def _watch_grad(self, grad: Tensor, owner: str, item: str) -> None:
         def gone(_: Any) -> None:
-            held = self._held.get(owner, {}).get("grad")
+            held = self.held.get(owner, {}).get("grad")
             if held is not None and held["id"] == item:
                 self.drop(owner, NO_GRAD_ANY_MORE)
 
         self._watched[f"{owner} {item}"] = weakref.ref(grad, gone)
 
-    def drop(self, owner: str, by: str) -> None:
+    def drop(self, owner: str, by: str = GONE) -> None:
         """``owner`` holds nothing any more."""
-        for item in self._held.pop(owner, {}).values():
+        for item in self.held.pop(owner, {}).values():
             self.dropped.append({"id": item["id"], "by": by})
             self.gone.append(item)
 
     def bytes_of(self, owner: str, family: str = "") -> int:
         """The bytes that ``owner`` holds; with ``family``, of ``saved`` alone."""
-        items = self._held.get(owner, {}).values()
-        held = {i["buf"]: i["bytes"] for i in items if i["key"].startswith(family)}
+        held: dict[str, int] = {}
+        for item in self.held.get(owner, {}).values():
+            if item["key"].startswith(family):
+                held[item["buf"]] = item["bytes"]
         return sum(held.values())
 
     def _compare(
         self, owner: str, node: str, label: str, holds: dict[str, Any], gone: str
     ) -> int:
         """``gone``: why what was saved is not there any more, if it is not."""
-        before = self._held.setdefault(owner, {})
-        for key in [key for key in before if key not in holds]:
-            by = gone if key.startswith("saved.") else REMOVED
-            self.dropped.append({"id": before.pop(key)["id"], "by": by})
-        new: dict[str, int] = {}
+        before = self.held.get(owner, {})
+        for key in list(before):
+            if key not in holds:
+                by = gone if key.startswith("saved.") else REMOVED
+                self.dropped.append({"id": before.pop(key)["id"], "by": by})
+        new: list[tuple[str, Any, str | None]] = []
         for key, value in holds.items():
-            root = value.array if isinstance(value, Tensor) else value
-            if root.base is not None:
-                root = root_of(root)
-            buffer = self._buffer(root)
-            if key in before and before[key]["buf"] == buffer:
-                continue
+            array = value.array if isinstance(value, Tensor) else value
             if key in before:
+                if before[key]["buf"] == self._buffer(root_of(array)):
+                    continue
                 self.dropped.append({"id": before[key]["id"], "by": REPLACED})
             name = self.names.of(value) if isinstance(value, Tensor) else None
+            new.append((key, array, name))
+        return self.hold(owner, node, label, new)
+
+    def hold(
+        self,
+        owner: str,
+        node: str,
+        label: str,
+        new: Iterable[tuple[str, Any, str | None]],
+    ) -> int:
+        """Note what ``owner`` holds of new: its key, the array and its name."""
+        held = self.held.setdefault(owner, {})
+        sizes: dict[str, int] = {}
+        for key, array, name in new:
+            root = array if array.base is None else root_of(array)
+            buffer, size = self._buffer(root), root.nbytes
             item: Item = {
                 "id": f"m{self._count}",
                 "owner": node,
                 "of": label,
                 "key": key,
                 "name": name,
-                "bytes": int(root.nbytes),
+                "bytes": size,
                 "buf": buffer,
             }
             self._count += 1
-            before[key] = item
+            held[key] = item
             self.added.append(item)
-            new[buffer] = item["bytes"]
-        return sum(new.values())
+            sizes[buffer] = size
+        return sum(sizes.values())
 
     def _buffer(self, root: Any) -> str:
+        """The name of the memory that an array owns."""
         known = self._buffers.get(id(root))
-        if known is not None and known[0]() is root:
-            return known[1]
-        name = f"b{len(self._buffers)}.{self._count}"
-        self._buffers[id(root)] = (weakref.ref(root), name)
-        return name
+        if known is None or known() is not root:
+            known = self._buffers[id(root)] = Buffer(root)
+            known.name = f"b{next(self._numbers)}"
+        return known.name
+
+
+class Buffer(weakref.ref[Any]):
+    """A reference to an array, and the name of its memory."""
+
+    __slots__ = ("name",)
+
+    name: str
 
 
 def root_of(array: Any) -> Any:
@@ -158,6 +196,24 @@ def root_of(array: Any) -> Any:
     return array
 
 
+def kept_by(packed: Any) -> tuple[Any, Any, int, int, int | None] | None:
+    """A saved tensor: the object, its array, its version then and now, which output.
+
+    None for what is no tensor, or what a hook has packed.
+    """
+    if packed.__class__ is OwnOutput:
+        version, now = packed.version, packed.counter.value
+        return packed, packed.array, version, now, packed.output_nr
+    if isinstance(packed, Record):
+        tensor, version, output = packed.tensor, packed.version, packed.output_nr
+    elif isinstance(packed, Tensor):
+        tensor, version, output = packed, 0, None
+    else:
+        return None
+    now = 0 if tensor._version_counter is None else tensor._seen_version()
+    return tensor, tensor.array, version, now, output
+
+
 def held_by(node: Any) -> dict[str, Any]:
     """The arrays and Tensors that a node keeps alive, by the names ctx shows."""
     found: dict[str, Any] = {}
@@ -165,11 +221,20 @@ def held_by(node: Any) -> dict[str, Any]:
         # The history of a base, after a change of its view, wraps the node of the
         # change, and lets go of that when it is released.
         node = node.inner or node
-    if node._saved is not FREED:
+    saved = node._saved
+    if saved is not FREED:
         # While forward runs, ctx has what it was told to save.
-        saved = getattr(node, "to_save", None) or node._saved
-        for place, packed in enumerate(saved):
-            value = packed.tensor if isinstance(packed, Record) else stored(packed)
+        for place, packed in enumerate(
+            tuple.__iter__(getattr(node, "to_save", None) or saved)
+        ):
+            kept = kept_by(packed)
+            if kept is not None:
+                value = kept[0] if isinstance(kept[0], Tensor) else kept[1]
+            elif isinstance(packed, HookedRecord):
+                # A checkpoint's placeholder is filled when its part has run again.
+                value = getattr(packed.packed, "recomputed", packed.packed)
+            else:
+                value = packed
             if isinstance(value, (Tensor, np.ndarray)):
                 found[f"saved.{place}"] = value
     attributes = getattr(node, "__dict__", None)
@@ -178,14 +243,6 @@ def held_by(node: Any) -> dict[str, Any]:
             if isinstance(value, (Tensor, np.ndarray)):
                 found[f"attr.{name}"] = value
     return found
-
-
-def stored(packed: Any) -> Any:
-    """What is really kept for a saved value that is no Record."""
-    if not isinstance(packed, HookedRecord):
-        return packed
-    # A checkpoint's placeholder is filled when its part of forward has run again.
-    return getattr(packed.packed, "recomputed", packed.packed)
 
 
 def arrays_in(entries: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:

@@ -3,67 +3,120 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Container, Iterator
+from typing import Any, Final, NamedTuple, TypeVar
 
-from minigrad.engine.builtin import Builtin
+from minigrad.engine.builtin import Builtin, BuiltinBackward
 from minigrad.engine.core.node import NOT_A_TENSOR, AccumulateGrad, split_edge
 from minigrad.tracing.foreign import ForeignNode
 from minigrad.tracing.messages import message
 
 T = TypeVar("T")
-Named = tuple[str, str | None]
-"""The label of a node, and for a leaf's node what its tensor is called."""
+Seen = tuple[Any, ...] | None
+"""What is noted of where an argument's gradient will go: the label of the node, its
+tensor's name, which output, the node's id, whether it is a leaf's. The label of a
+tensor that needs no gradient is None, and what is no tensor has nothing."""
+UNNEEDED: Final[Seen] = (None, None, 0, None, False)
+NOTHING: Final[dict[str, Any]] = {}
+"""The attributes of most nodes."""
 
 
-class Card:
-    """What is known of one node, and how far its ctx has been shown.
+class Kind(NamedTuple):
+    """What nodes of one class have in common; ``rule`` is that of a user's."""
+
+    is_leaf: bool
+    is_users: bool
+    is_builtin: bool
+    label: str
+    name: str
+    function: str
+    rule: str
+
+
+class Card(weakref.ref[Any]):
+    """A reference to a node, what is known of it, and how far its ctx has been shown.
 
     ``node`` is its id in the graph, ``ctx`` that of its ctx; None until it has one.
-    ``rule`` is the gradient rule of a user's; ``given`` are the arguments of a call
-    that has not joined the graph yet.
+    ``given`` are the arguments of a call that has not joined the graph yet, ``edges``
+    where its gradients will go, until its ctx is shown.
     """
 
     __slots__ = (
-        *("ctx", "given", "is_leaf", "is_users", "label", "marks", "node"),
-        *("reference", "rule", "seen_at"),
+        *("ctx", "edges", "fixed", "given", "is_leaf", "is_users", "key", "kind"),
+        *("kept", "label", "marks", "node", "seen_at"),
     )
 
-    def __init__(self, node: Any) -> None:
-        self.reference = weakref.ref(node)
-        self.is_leaf = is_leaf(node)
-        self.is_users = is_users(node)
-        self.rule = rule_of(node) if self.is_users else ""
-        self.label = label_of(node)
-        self.node: str | None = None
-        self.ctx: str | None = None
-        self.given: Any = None
-        self.seen_at = -1
-        self.marks: dict[str, Any] = {}
+    key: int
+    kind: Kind
+    is_leaf: bool
+    is_users: bool
+    label: str
+    node: str | None
+    ctx: str | None
+    given: Any
+    edges: list[Seen] | None
+    seen_at: int
+    marks: dict[str, Any] | None
+    fixed: dict[str, Any] | None
+    """Of a built-in node that is as it was made: its attributes, all of them plain."""
+    kept: tuple[int, ...]
+    """The ids of what it has saved and not released."""
 
 
-class Cards:
-    """One card for each node that was met; none keeps its node alive."""
+class Cards(dict[int, Card]):
+    """One card for each node that was met, by the node's id, as long as it lives.
 
-    def __init__(self) -> None:
-        self._cards: dict[int, Card] = {}
+    Of those whose ids are in ``held``, ``drop`` is told then.
+    """
 
-    def known(self, node: Any) -> Card | None:
-        """The card of ``node``, if it has one."""
-        known = self._cards.get(id(node))
-        return known if known is not None and known.reference() is node else None
+    def __init__(self, held: Container[Any], drop: Callable[[Any], None]) -> None:
+        super().__init__()
+        self._kinds: dict[type, Kind] = {}
+
+        def forget(card: Card) -> None:
+            del self[card.key]
+            if card.node in held:
+                drop(card.node)
+
+        self._forget = forget
 
     def ctx_with(self, name: str) -> Any:
         """The ctx whose id ``name`` is; None if it is gone."""
-        found = [one.reference() for one in self._cards.values() if one.ctx == name]
+        found = [card() for card in list(self.values()) if card.ctx == name]
         return found[0] if found else None
 
     def of(self, node: Any) -> Card:
         """The card of ``node``, which gets one if it has none."""
-        known = self._cards.get(id(node))
-        if known is None or known.reference() is not node:
-            known = self._cards[id(node)] = Card(node)
-        return known
+        return self.get(id(node)) or self.new(node)
+
+    def new(self, node: Any) -> Card:
+        """The card of a node that has none."""
+        key, kind = id(node), self._kinds.get(type(node))
+        if kind is None:
+            kind = kind_of(node)
+            if not isinstance(node, ForeignNode):
+                self._kinds[type(node)] = kind
+        card = self[key] = Card(node, self._forget)
+        card.key, card.kind, card.label = key, kind, kind.label
+        card.is_leaf, card.is_users = kind.is_leaf, kind.is_users
+        card.node = card.ctx = card.given = card.edges = card.fixed = None
+        card.seen_at, card.kept = -1, ()
+        card.marks = None
+        return card
+
+
+def kind_of(node: Any) -> Kind:
+    """What is told of nodes like this one."""
+    leaf, users = is_leaf(node), is_users(node)
+    return Kind(
+        leaf,
+        users,
+        isinstance(node, BuiltinBackward),
+        "AccumulateGrad" if leaf else label_of(node),
+        node.name(),
+        function_of(node),
+        rule_of(node) if users else "",
+    )
 
 
 def is_leaf(node: Any) -> bool:
@@ -132,22 +185,12 @@ def inputs_first(roots: list[T], below: Callable[[T], list[T]]) -> list[T]:
     return list(done)
 
 
-def edges_seen(ctx: Any, named: Callable[[Any], Named]) -> tuple[Any, ...]:
-    """What is noted of where gradients will go: one for each tensor argument."""
-    seen: list[Any] = []
-    for edge in ctx._edges:
-        if edge is not NOT_A_TENSOR:
-            node, slot = split_edge(edge)
-            seen.append((None if node is None else named(node), slot))
-    return tuple(seen)
-
-
-def edges_text(*seen: tuple[Named | None, int]) -> str:
+def edges_text(*seen: Seen) -> str:
     """Where the gradients will go, by name."""
     names = []
-    for named, slot in seen:
-        label = message("edge.none") if named is None else called(*named)
-        names.append(message("edge.output", node=label, slot=slot) if slot else label)
+    for label, tensor, slot, *_ in filter(None, seen):
+        name = message("edge.none") if label is None else called(label, tensor)
+        names.append(message("edge.output", node=name, slot=slot) if slot else name)
     return message("list.between").join(names)
 
 

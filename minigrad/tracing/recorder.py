@@ -135,12 +135,12 @@ class Recorder:
         if driver is not None:
             self._log.names.add(driver.f_locals)  # reads them anew on Python 3.11
         self._log.names.moment += 1
-        self._log.calls.name_outputs(self._log.node_of)
+        self._log.calls.look_at_names(self._log.node_of)
         self._log.let_go()
         self.trace.is_told_by(self._teller(error))
         self._frames.let_go()
         self._story.let_go()
-        self._graph.modules.clear()
+        self._graph.let_go()
         if self._keeper is not None:
             self.trace.rules = self._keeper.rules
 

@@ -56,7 +56,7 @@ class RuleKeeper:
             return
         if current_kind() in ("", "level") and is_small(node, gradients):
             self._running[id(task)] = Rule(
-                self._log.events[-1],
+                self._log.last_event(),
                 copied(gradients, exact_copy),
                 node_like(node, exact_copy),
                 task.create_graph,

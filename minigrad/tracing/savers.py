@@ -2,46 +2,65 @@
 
 from __future__ import annotations
 
-import weakref
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
 
 from minigrad.engine.core.saved import FREED
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.foreign import ForeignNode, unheard
-from minigrad.tracing.memory import root_of
+from minigrad.tracing.memory import kept_by, root_of
 from minigrad.tracing.nodes import Card
 from minigrad.tracing.values import safely
+
+MOST_LATER: Final = 1_000
+"""So many nodes may be waiting to be looked at, and not all be alive."""
 
 
 class Savers:
     """For each memory the ctxs that saved a tensor of it; none is kept alive."""
 
     def __init__(self) -> None:
-        self._ctxs: dict[Any, dict[int, weakref.ref[Any]]] = {}
+        self._cards: dict[Any, dict[int, Card]] = {}
+        self._later: list[Card] = []
+        self._most = MOST_LATER
 
-    def add(self, card: Card, tensor: Any) -> None:
-        """The ctx of ``card`` has saved ``tensor``."""
-        memory = memory_of(tensor)
+    def add(self, card: Card, value: Any) -> None:
+        """The ctx of ``card`` has saved ``value``, a tensor or an array."""
+        memory = memory_of(value)
         if memory is not None:
-            self._ctxs.setdefault(memory, {})[id(card)] = card.reference
+            self._cards.setdefault(memory, {})[id(card)] = card
 
-    def of(self, tensor: Any) -> list[Any]:
-        """The ctxs that still hold a tensor in the memory of this one."""
-        memory = memory_of(tensor)
-        there = self._ctxs.get(memory, {})
-        known = {key: reference() for key, reference in there.items()}
-        for key, ctx in known.items():
+    def later(self, card: Card) -> None:
+        """The built-in node of ``card`` has saved something: look when it matters."""
+        self._later.append(card)
+        if len(self._later) > self._most:
+            self._later = [one for one in self._later if one() is not None]
+            self._most = 2 * len(self._later) + MOST_LATER
+
+    def of(self, tensor: Any) -> list[Card]:
+        """The cards of ctxs that still hold a tensor in the memory of this one."""
+        later, self._later = self._later, []
+        for card in later:
+            node = card()
+            for packed in () if node is None else tuple.__iter__(node._saved):
+                kept = kept_by(packed)
+                if kept is not None:
+                    self.add(card, kept[1])
+        there = self._cards.get(memory_of(tensor), {})
+        for key, card in list(there.items()):
+            ctx = card()
             if ctx is None or is_freed(ctx):
                 del there[key]
-        return [ctx for key, ctx in known.items() if key in there]
+        return list(there.values())
 
 
 def memory_of(tensor: Any) -> Any:
     """What two tensors have in common if they share memory; None if it is not known."""
     if tensor is None:
         return None
-    if type(tensor) is Tensor:
-        return id(root_of(tensor.array))
+    if type(tensor) is np.ndarray:
+        return id(tensor if tensor.base is None else root_of(tensor))
     if isinstance(tensor, Tensor):
         return safely(lambda: id(root_of(tensor.array)), None)
     return safely(lambda: storage_of(tensor), None)

@@ -12,14 +12,20 @@ from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.messages import in_turn, joined, message, word
 from minigrad.tracing.pictures import is_told_by_shape
-from minigrad.tracing.values import Note, brief, error_text, short_repr
+from minigrad.tracing.values import (
+    Note,
+    brief,
+    error_text,
+    short_repr,
+    text_of_ref,
+)
 
 NameOf = Callable[[Any], str | None]
 Fact = tuple[bool | None, Any]
 """Whether a tensor requires grad, None for no tensor; its name, shape, or text."""
 
 
-def counted(receivers: list[tuple[str, int]]) -> str:
+def counted(receivers: list[tuple[str, Any]]) -> str:
     """Nodes in words, each name once: ``a twice and b``; nodes may share a name."""
     nodes: dict[str, list[int]] = {}
     for name, node in receivers:
@@ -68,15 +74,17 @@ def told(fact: Fact) -> str:
     return seen if isinstance(seen, str) else message("tensor.of-shape", shape=seen)
 
 
-def collected(given: list[dict[str, Any]], recording: bool) -> str:
+def collected(given: list[Any], recording: bool) -> str:
     """Apply, phase 1: ``given`` are the arguments, as a call notes them."""
     seen = []
     for one in given:
-        key = "input.needs" if one.get("needs") else "input.needs-not"
-        if "text" in one:
-            seen.append(message("input.plain", value=one["text"]))
-        else:
-            seen.append(message(key, tensor=one["name"] or told_by_value(one["v"])))
+        if isinstance(one, str):
+            seen.append(message("input.plain", value=one))
+            continue
+        name, numbers, _, needs, _ = one
+        key = "input.needs" if needs else "input.needs-not"
+        tensor = name or told_by_value(Note(("A", numbers)))
+        seen.append(message(key, tensor=tensor))
     return in_turn(
         message("inputs.collected" if seen else "inputs.none", inputs=joined(seen)),
         message("call.recorded" if recording else "call.unrecorded"),
@@ -195,7 +203,7 @@ def backward_begins(
 ) -> str:
     """The start of backward; ``awaiting`` are the nodes where several have to come."""
     roots = [
-        message("backward.root", gradient=brief(gradient), node=name)
+        message("backward.root", gradient=text_of_ref(gradient), node=name)
         for name, gradient in zip(names, gradients, strict=True)
     ]
     return in_turn(
@@ -219,7 +227,7 @@ def awaited(awaiting: list[tuple[str, int]]) -> str:
 
 def picked(name: str, gradients: list[Any], is_leaf: bool) -> str:
     """Backward, phase 1: a leaf goes first, else the newest of the ready nodes."""
-    arrived = joined([brief(gradient) for gradient in gradients])
+    arrived = joined([text_of_ref(gradient) for gradient in gradients])
     key = "node.picked.leaf" if is_leaf else "node.picked"
     return message(key, node=name, count=len(gradients), gradients=arrived)
 
@@ -231,7 +239,7 @@ def rule_called(rule: str) -> str:
 
 def returned(rule: str, gradients: list[Any]) -> str:
     """Backward, phase 3."""
-    values = joined([brief(gradient) for gradient in gradients])
+    values = joined([text_of_ref(gradient) for gradient in gradients])
     many = len(gradients)
     return message("rule.returned", rule=rule, count=many, gradients=values)
 
@@ -241,13 +249,13 @@ def sent(receiver: str, gradient: Any, total: Any, left: int | None) -> str:
 
     ``left``: how many more have to come there, None where only one does.
     """
-    given = brief(gradient)
+    given = text_of_ref(gradient)
     key = "sent" if total is None else "sent.added"
     if gradient is None:
         key = "sent.none"
     elif is_told_by_shape(given):
         key = f"{key}.array"
-    fields = {"gradient": given, "receiver": receiver, "total": brief(total)}
+    fields = {"gradient": given, "receiver": receiver, "total": text_of_ref(total)}
     end = message("sent.left", count=left) if left else message("sent.all-there")
     return in_turn(message(key, **fields), "" if left is None else end)
 
@@ -255,7 +263,9 @@ def sent(receiver: str, gradient: Any, total: Any, left: int | None) -> str:
 def accumulated(tensor: str, gradient: Any, new: Any, first: bool) -> str:
     """A leaf got its gradient."""
     key = "accumulated.first" if first else "accumulated"
-    return message(key, tensor=tensor, gradient=brief(gradient), value=brief(new))
+    return message(
+        key, tensor=tensor, gradient=text_of_ref(gradient), value=text_of_ref(new)
+    )
 
 
 def released(name: str, count: int, size: int) -> str:
@@ -322,8 +332,10 @@ def compiled(name: str) -> str:
 def left(title: str, value: Any, items: list[Any] | None) -> str:
     """A function returns; ``items`` are those of a short tuple."""
     if items is None:
-        return message("function.returns", function=word(title), value=brief(value))
-    values = joined([brief(item) for item in items])
+        return message(
+            "function.returns", function=word(title), value=text_of_ref(value)
+        )
+    values = joined([text_of_ref(item) for item in items])
     fields = {"function": word(title), "values": values}
     return message("function.returns.several", count=len(items), **fields)
 

@@ -14,7 +14,7 @@ from minigrad.tracing.codes import PHASES
 from minigrad.tracing.foreign import is_tensor, maker_of
 from minigrad.tracing.graph_log import GraphLog, without_wire
 from minigrad.tracing.log import STORY, EventLog
-from minigrad.tracing.nodes import attributes_of, is_users
+from minigrad.tracing.nodes import attributes_of
 from minigrad.tracing.values import short_repr
 
 PhaseStart = Callable[[str], int | None]
@@ -41,13 +41,13 @@ class Story(BackwardStory):
         self.marked: tuple[Any, ...] | None = None  # dirty, while apply wraps outputs
 
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
-        if not joins_story(ctx, function):
+        if not (ctx._edges or joins_story(ctx, function)):
             return
-        log = self._log
+        log, cards = self._log, self._cards
         log.program_may_have_run()
-        card = self._cards.of(ctx)
+        card = cards.get(id(ctx)) or cards.new(ctx)
         card.given = log.calls.given(inputs)
-        if issubclass(function, Builtin):
+        if not card.is_users:
             return
         collected_at = None
         if self._hears_lines:
@@ -118,7 +118,7 @@ class Story(BackwardStory):
         )
 
     def forward_returned(self, ctx: Any, inputs: tuple[Any, ...], result: Any) -> None:
-        if not is_users(ctx):
+        if not ctx._is_learners:
             return
         self._log.program_may_have_run()
         self.marked = ctx.dirty_tensors or ()
@@ -144,11 +144,11 @@ class Story(BackwardStory):
         )
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
-        if self.marked is None:
-            self._log.program_may_have_run()
         recorded = bool(ctx._edges) and is_maker(ctx, outputs)
-        if recorded or is_users(ctx):
+        if ctx._is_learners:
             self.say_wired(ctx, outputs, recorded)
+        elif recorded:
+            self._graph.add(ctx, outputs)
         self.marked = None
         for output in outputs:
             base = output._base if isinstance(output, Tensor) else None
@@ -160,13 +160,9 @@ class Story(BackwardStory):
 
     def say_wired(self, ctx: Any, outputs: tuple[Any, ...], recorded: bool) -> None:
         """The call of ``ctx`` has its outputs; ``recorded``: it joins the graph."""
+        card = self._cards.of(ctx)
         if not recorded and not self._log.ctxs.is_open(ctx):
             return  # its start was not heard
-        card = self._cards.of(ctx)
-        if not card.is_users:
-            if recorded:
-                self._graph.add(ctx, outputs, card)
-            return
         log = self._log
         plain = without_wire(outputs) if recorded else []
         shapes = [
@@ -189,7 +185,7 @@ class Story(BackwardStory):
         else:
             say, phase = (sentences.not_wired,), PHASES["link outputs"]
             name = ctx._forward_cls.__name__
-            call = log.calls.fields(card.given, (), "", outputs)
+            call = log.calls.fields(card.given, (), "", log.calls.made(outputs))
             event = {"k": "phase", "lvl": STORY, "say": say, "ph": phase}
             log.emit(event | {"function": name} | call)
 
@@ -209,8 +205,12 @@ class Story(BackwardStory):
 def is_maker(ctx: Any, outputs: tuple[Any, ...]) -> bool:
     """Whether ``ctx`` is the node of one of these outputs."""
     for output in outputs:
-        if isinstance(output, Tensor) and maker_of(output) is ctx:
-            return True
+        if isinstance(output, Tensor):
+            if output._base is None:
+                if output._grad_node is ctx:
+                    return True
+            elif maker_of(output) is ctx:
+                return True
     return False
 
 

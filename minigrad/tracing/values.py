@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary
@@ -31,7 +31,8 @@ from minigrad.tracing.pictures import (
 )
 
 Ref = Any
-"""A note, or what the player needs of a value that has no numbers; or None."""
+"""A note, the digest of a small array, or what the player needs of a value that has no
+numbers; or None."""
 T = TypeVar("T")
 
 MOST_ITEMS = 8
@@ -43,15 +44,6 @@ SECRET = re.compile(
     r"pass(word|wd|phrase)|secret|token|credential|(api|access|private)_?key",
     re.IGNORECASE,
 )
-
-
-class Told:
-    """What a sentence says of something that has no picture."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, text: str) -> None:
-        self.text = text
 
 
 class Note(tuple[Any, ...]):
@@ -76,16 +68,6 @@ class Note(tuple[Any, ...]):
         numbers = self[1]
         digest = numbers.digest if type(numbers) is Sketch else numbers
         return tuple(digest[0])
-
-    @property
-    def version(self) -> int:
-        """That of a saved value, when it was saved."""
-        return int(self[3])
-
-    @property
-    def has_changed(self) -> bool:
-        """Whether a saved value has another version now."""
-        return bool(self[0] == "S" and self[3] != self[4])
 
     def ref(self, drawn: dict[Any, Sketch]) -> dict[str, Any]:
         """What the player needs; the sketches of numbers are added to ``drawn``."""
@@ -131,6 +113,8 @@ def put_refs(item: Any, drawn: dict[Any, Sketch]) -> None:
         kind = type(value)
         if kind is Note:
             item[place] = value.ref(drawn)
+        elif kind is tuple:
+            item[place] = {"t": "A", "v": key_of_numbers(value, drawn)}
         elif kind is dict or kind is list:
             put_refs(value, drawn)
 
@@ -155,25 +139,13 @@ class ValueStore:
         except Exception:  # their length or comparison is theirs, and may raise
             return unknown(value)
 
-    def look(self, value: Any) -> tuple[Ref, Any]:
-        """The same, and what a sentence can say of ``value`` later."""
-        if value is None:
-            return None, None
+    def look(self, value: Any) -> Ref:
+        """The same of a gradient, mostly an array."""
         if type(value) is np.ndarray and value.dtype.kind in DRAWN:
-            is_small = value.nbytes <= MOST_BYTES_TO_KEEP
-            note = Note(("A", digest_of(value) if is_small else self.numbers(value)))
-            return note, note
-        shown = self.ref(value)
-        return shown, shown if type(shown) is Note else Told(brief(value))
-
-    def look_at_all(self, values: Iterable[Any]) -> tuple[list[Ref], list[Any]]:
-        """The same of several: what the player needs, and what a sentence can say."""
-        refs, told = [], []
-        for value in values:
-            ref, seen = self.look(value)
-            refs.append(ref)
-            told.append(seen)
-        return refs, told
+            if value.nbytes <= MOST_BYTES_TO_KEEP:
+                return value.shape, value.dtype, value.tobytes(), ""
+            return Note(("A", self.numbers(value)))
+        return None if value is None else self.ref(value)
 
     def _ref(self, value: Any, name: str, depth: int) -> Ref:
         kind = type(value)
@@ -236,13 +208,16 @@ class ValueStore:
         tangents = [self.numbers(*tangent) for tangent in tensor.tangents]
         return Note(("T", numbers, *facts, *tangents))
 
-    def saved_ref(self, saved: Any) -> Ref:
-        """A saved value: the tensor, its version then and now, whose output it is."""
-        tensor = saved.tensor
-        now = tensor._seen_version()
-        numbers = self.numbers(tensor.array, now)
-        name = self.names.of(tensor)
-        return Note(("S", numbers, name, saved.version, now, saved.output_nr))
+    def saved_ref(
+        self, tensor: Any, array: Any, version: int, now: int, output: int | None
+    ) -> Ref:
+        """A saved value: its numbers, its version then and now, whose output it is."""
+        if array.nbytes <= MOST_BYTES_TO_KEEP:
+            numbers: Any = array.shape, array.dtype, array.tobytes(), ""
+        else:
+            numbers = self.numbers(array, now)
+        name = None if output is not None else self.names.of(tensor)
+        return Note(("S", numbers, name, version, now, output))
 
     def seen_ref(self, saved: SavedSeen) -> Ref:
         """The same of a tensor that torch has saved."""
@@ -327,6 +302,15 @@ def error_text(error: BaseException) -> str:
     return f"{name}: {text}" if text else name
 
 
+def text_of_ref(ref: Ref) -> str:
+    """A value that was noted, inside a sentence."""
+    if ref is None:
+        return "None"
+    if type(ref) is tuple:
+        return text_of_numbers(ref)
+    return ref.text if type(ref) is Note else str(ref["r"])
+
+
 def brief(value: Any) -> str:
     """A value inside a sentence: a number, a short list, or a shape."""
     return safely(lambda: _brief(value), f"<{type(value).__name__}>")
@@ -335,8 +319,6 @@ def brief(value: Any) -> str:
 def _brief(value: Any) -> str:
     if value is None:
         return "None"
-    if isinstance(value, (Note, Told)):
-        return value.text
     if isinstance(value, Tensor):
         value = value.array
     elif is_torch_tensor(value):
