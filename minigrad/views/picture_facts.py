@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from minigrad.tracing.messages import message
-from minigrad.views.values import brief_text, value_text
+from minigrad.views.values import brief_text
 
 Json = dict[str, Any]
 
@@ -171,13 +171,11 @@ class Facts:
     def _cell(self, key: str, ref: Json) -> str:
         if key == "attr.numbers" and ref["t"] == "L":
             numbers = [one for one in ref["i"] if one and _is_kept(one)]
-            return ", ".join(value_text(self._data, one) for one in numbers)
+            return ", ".join(brief_text(self._data, one) for one in numbers)
         family, _, name = key.partition(".")
         title = name if family == "attr" else ref.get("name") or ""
         value = self._data["values"].get(ref.get("v"))
-        if value is None:
-            text = value_text(self._data, ref)
-        elif is_short(value):
+        if value is None or is_short(value):
             text = brief_text(self._data, ref)
         else:
             text = "\u00d7".join(map(str, value["shape"]))

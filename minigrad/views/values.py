@@ -10,44 +10,6 @@ from minigrad.tracing.messages import message, word
 from minigrad.tracing.pictures import number_text
 
 Json = Mapping[str, Any]
-MAX_NUMBERS = 30  # an array of more cells is shown as colours alone
-
-
-def value_text(data: Json, ref: Json | None) -> str:
-    """The words and numbers with which the player shows a value."""
-    if ref is None:
-        return "None"
-    if ref["t"] == "P":
-        return word(str(ref["r"]))
-    if ref["t"] == "L":
-        if all(item is None or item["t"] == "P" for item in ref["i"]):
-            words = [value_text(data, item) for item in ref["i"]]
-            return f"({words[0]},)" if len(words) == 1 else f"({', '.join(words)})"
-        return " ".join(value_text(data, item) for item in ref["i"])
-    return " ".join([*_about(data, ref), *_cells(data["values"].get(ref["v"]))])
-
-
-def _about(data: Json, ref: Json) -> list[str]:
-    value = data["values"].get(ref["v"])
-    words = [ref["name"]] if ref.get("name") else []
-    if value is not None:
-        shape = "\u00d7".join(map(str, value["shape"]))
-        scalar = message("value.scalar")
-        words.append(f"{value['dtype']} {f'[{shape}]' if shape else scalar}")
-    if ref["t"] == "S":
-        same = ref["now"] == ref["ver"]
-        key = "value.saved" if same else "value.saved.stale"
-        words.append(message(key, saved=ref["ver"], now=ref["now"]))
-        if ref.get("out") is not None:
-            words.append(message("value.output", number=ref["out"]))
-    if ref["t"] == "T":
-        version = message("value.version", version=ref["ver"])
-        words += [version] if ref["ver"] > 0 else []
-        words += [message("value.requires-grad")] if ref["rg"] else []
-    if ref.get("tan"):
-        tangent = _brief(data["values"][ref["tan"]])
-        words.append(message("tangent.beside", value=tangent))
-    return words
 
 
 def _brief(value: Json) -> str:
@@ -87,20 +49,15 @@ def odd_words(value: Json) -> str:
 
 def brief_text(data: Json, ref: Json | None) -> str:
     """A value in one line, as the player writes it beside an edge."""
-    value = None if ref is None else data["values"].get(ref.get("v"))
-    return value_text(data, ref) if value is None else _brief(value)
-
-
-def _cells(value: Json | None) -> list[str]:
-    if value is None:
-        return []
-    numbers = [number(x) for row in value["rows"] for x in row]
-    words = numbers if len(numbers) <= MAX_NUMBERS else []
-    if value["cut"]:
-        ends = {"min": number(value["min"]), "max": number(value["max"])}
-        words.append(message("value.part", **ends))
-    odd = odd_words(value)
-    return [*words, odd] if odd else words
+    if ref is None:
+        return "None"
+    if ref["t"] == "P":
+        return word(str(ref["r"]))
+    if ref["t"] == "L":
+        words = [brief_text(data, item) for item in ref["i"]]
+        return f"({words[0]},)" if len(words) == 1 else f"({', '.join(words)})"
+    value = data["values"].get(ref["v"])
+    return _brief(value) if value else str(ref.get("name") or "?")
 
 
 def number(x: Any) -> str:

@@ -14,8 +14,8 @@ import minigrad
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.budget import ctx_changes
 from minigrad.tracing.story import Story
-from minigrad.views.values import value_text
 from tests.parity.recorded import OF_LINES, PROGRAMS, both, record, scale_class
+from tests.views.folding import value_text
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

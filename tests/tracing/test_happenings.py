@@ -12,7 +12,7 @@ import minigrad as mg
 from minigrad.tracing import Recorder, Trace, listening, recorder
 from minigrad.tracing.budget import ctx_changes
 from minigrad.utils.checkpoint import checkpoint
-from minigrad.views import graph, picture, values
+from minigrad.views import graph, picture
 from tests.tracing import happenings
 from tests.tracing.programs import events_of
 from tests.views import folding
@@ -115,7 +115,7 @@ def test_change_in_place_is_shown_at_once_on_all_that_saved_the_value() -> None:
     names = {ctx["id"]: ctx["name"] for ctx in trace.data["ctxs"]}
     told = {
         names[change["id"]]: [
-            values.value_text(trace.data, ref) for ref in change["set"].values()
+            folding.value_text(trace.data, ref) for ref in change["set"].values()
         ]
         for change in ctx_changes(events[at - 1])
     }
@@ -221,7 +221,7 @@ def test_tangents_run_with_the_values() -> None:
     assert [numbers(trace, e["t"])[0] for e in tangents] == [2.0, 8.0, 16.0]
     assert [numbers(trace, e["g"])[0] for e in tangents] == [1.0, 12.0, 24.0]
     shown = [e["loc"]["x"] for e in events_of(trace, "line") if "x" in e.get("loc", {})]
-    assert values.value_text(trace.data, shown[-1]).endswith("tangent 1 2")
+    assert folding.value_text(trace.data, shown[-1]).endswith("tangent 1 2")
 
 
 def test_tangent_stands_beside_the_node_of_its_output() -> None:

@@ -11,9 +11,10 @@ from typing import Any
 from minigrad.tracing.budget import ctx_changes
 from minigrad.tracing.messages import message
 from minigrad.views.numbers import is_other_grad
-from minigrad.views.values import value_text
+from minigrad.views.values import brief_text, number, odd_words
 
 Json = Mapping[str, Any]
+MAX_NUMBERS = 30  # an array of more cells is shown as colours alone
 
 
 def stops_of(data: Json, level: int = 2) -> list[int]:
@@ -228,3 +229,49 @@ def bytes_alive(memory: Mapping[str, Json]) -> int:
     """The bytes that are held, each once however many hold them."""
     held = [item for item in memory.values() if "until" not in item]
     return sum({item["buf"]: item["bytes"] for item in held}.values())
+
+
+def value_text(data: Json, ref: Json | None) -> str:
+    """The words and numbers with which the player shows a value."""
+    if ref is None or ref["t"] == "P":
+        return brief_text(data, ref)
+    if ref["t"] == "L":
+        if all(item is None or item["t"] == "P" for item in ref["i"]):
+            return brief_text(data, ref)
+        return " ".join(value_text(data, item) for item in ref["i"])
+    return " ".join([*_about(data, ref), *_cells(data["values"].get(ref["v"]))])
+
+
+def _about(data: Json, ref: Json) -> list[str]:
+    value = data["values"].get(ref["v"])
+    words = [ref["name"]] if ref.get("name") else []
+    if value is not None:
+        shape = "\u00d7".join(map(str, value["shape"]))
+        scalar = message("value.scalar")
+        words.append(f"{value['dtype']} {f'[{shape}]' if shape else scalar}")
+    if ref["t"] == "S":
+        same = ref["now"] == ref["ver"]
+        key = "value.saved" if same else "value.saved.stale"
+        words.append(message(key, saved=ref["ver"], now=ref["now"]))
+        if ref.get("out") is not None:
+            words.append(message("value.output", number=ref["out"]))
+    if ref["t"] == "T":
+        version = message("value.version", version=ref["ver"])
+        words += [version] if ref["ver"] > 0 else []
+        words += [message("value.requires-grad")] if ref["rg"] else []
+    if ref.get("tan"):
+        tangent = brief_text(data, {"t": "A", "v": ref["tan"]})
+        words.append(message("tangent.beside", value=tangent))
+    return words
+
+
+def _cells(value: Json | None) -> list[str]:
+    if value is None:
+        return []
+    numbers = [number(x) for row in value["rows"] for x in row]
+    words = numbers if len(numbers) <= MAX_NUMBERS else []
+    if value["cut"]:
+        ends = {"min": number(value["min"]), "max": number(value["max"])}
+        words.append(message("value.part", **ends))
+    odd = odd_words(value)
+    return [*words, odd] if odd else words

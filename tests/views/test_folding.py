@@ -223,5 +223,5 @@ def test_short_text_hides_no_nan_and_no_inf(
     ref = {"t": "A", "v": "v"}
     assert values.brief_text(data, ref).replace("\u00d7", "x") == brief
     shape = brief.partition("]")[0] + "]"
-    whole = values.value_text(data, ref).replace("\u00d7", "x")
+    whole = folding.value_text(data, ref).replace("\u00d7", "x")
     assert whole == f"float64 {shape} {words}".strip()

@@ -22,13 +22,12 @@ from minigrad.tracing.again import WhatIfError, first_difference
 from minigrad.tracing.editable import editable_at
 from minigrad.utils.checkpoint import checkpoint
 from minigrad.views.recording import Recording
-from minigrad.views.values import value_text
 from minigrad.views.whatif import Edits
 from tests.parity.differential import run
 from tests.parity.differential.statements import write_program
 from tests.tracing.programs import Scale
 from tests.views.edited_programs import computed, edits, inner_edits, shown
-from tests.views.folding import facts_at, stops_of
+from tests.views.folding import facts_at, stops_of, value_text
 
 noted: list[Any] = []
 
