@@ -97,12 +97,15 @@ def judge(
     return replace(rest, remarks=(*rest.remarks, said))
 
 
-BARE = "The task doesn't speak of such tensors, so it counts. Somebody may send one."
+BARE = (
+    "The task doesn't mention such a tensor, so it counts. Can you make that work, too?"
+)
 
 
 def _ordinary_before_corners(
     facts: Sequence[Facts], exercise: Exercise, references: References | None
 ) -> Judgement:
+    """What is wrong with the ordinary cases; if nothing is, with all of them."""
     ordinary = [fact for fact in facts if not fact.case.is_corner]
     judgement = _judge(ordinary, exercise, references)
     if judgement.findings or len(ordinary) == len(facts):

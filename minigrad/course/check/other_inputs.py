@@ -44,6 +44,7 @@ OF_TENSORS: dict[str, Callable[[Any], Any]] = {
     "0 at the end of each row": lambda v: _with_zeros(v, -1),
     "0 at the beginning of each row": lambda v: _with_zeros(v, 0),
 }
+"""What a loop makes of a tensor that begins late, or ends early."""
 
 FUNCTIONS = (
     *("floor", "ceil", "trunc", "rint", "abs", "sign", "square", "sqrt"),
