@@ -243,3 +243,12 @@ def test_statement_and_what_is_shipped_come_from_the_text_of_the_exercise() -> N
     assert build.code(shipped, solved=False) in exercise.spec.SHIPPED
     with pytest.raises(build.SourceError, match=r"2, line 5: ex13_4.toml ships no Gop"):
         build.read_cells(SPOKEN.format(name="Gop"), "a.py")
+
+
+def test_cell_of_the_gym_is_taken_over_with_its_solution() -> None:
+    (cell,) = build.read_cells("# %%\n# gym ReLU\n", "a.py")
+    assert cell.lines[0] == "class ReLU(mg.autograd.Function):"
+    assert "clamp" in build.code(cell, solved=True)
+    assert "TODO" in build.code(cell, solved=False)
+    with pytest.raises(build.SourceError, match=r"line 2: gym\.py has no class Rel$"):
+        build.read_cells("# %%\n# gym Rel\n", "a.py")
