@@ -82,11 +82,10 @@ steps = {"digits": 300, "names": 500}[TRACK]
 len(unseen), x.shape, y[:8].tolist()
 
 # %% [markdown]
-# `unseen` isn't for training. Write `train`: it goes through `for _ in run:`, and each
-# time it draws a batch, goes backward once, takes a step and calls
-# `run.note(loss=loss)`. It returns the function `logits`. `uniform` draws a matrix
-# for Linear whose results are about as large as its inputs. For names, Embedding gives
-# each row three vectors; `.reshape(len(x), -1)` puts them side by side.
+# `unseen` isn't for training. Write `train`: each step of `run` is one batch, one
+# backward and one `run.note(loss=loss)`. `uniform` draws a matrix for Linear whose
+# results are about as large as its inputs. For names, Embedding gives each row three
+# vectors; `.reshape(len(x), -1)` puts them side by side.
 
 
 # %% tags=["exercise"]
@@ -211,9 +210,9 @@ def slow(g, idx, rows):
 # %% tags=["exercise"]
 def fast(g, idx, rows):
     # region solution: the same table, without a loop over rows
-    table = np.zeros((rows, g.shape[1]), g.dtype)
-    np.add.at(table, idx, g)
-    return table
+    total = np.zeros((rows, g.shape[1]), g.dtype)
+    np.add.at(total, idx, g)
+    return total
     # endregion
 
 
