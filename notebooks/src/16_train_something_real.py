@@ -262,10 +262,9 @@ resumed("w"), resumed("w", "optimizer"), resumed("w", "optimizer", "random")
 # %% [markdown] tags=["explain", "slide"]
 # Only the last one. Without its running means, Adam begins anew: its step changes a
 # weight by 0.08 on average, as the very first one did. Step 21 of `whole` changes it by
-# 0.016.
-# And without the random state you'd draw the batches of steps 1 to 20 once more. If
-# there's a schedule, save its `state_dict()` as well. And if you press the stop button
-# in the middle of a save? Ours keeps the old file until the new one is fully written.
+# 0.016. And without the random state you'd draw the batches of steps 1 to 20 once more.
+# If there's a schedule, save its `state_dict()` as well. And if you press the stop
+# button in the middle of a save? Ours keeps the old file until the new one is written.
 
 # %% [markdown] tags=["slide"]
 # ## What does one wrong gradient do to the loss?
@@ -415,8 +414,7 @@ with course.only_my_functions():
 # <details><summary>What should the loss be before the first step?</summary>
 #
 # About ln of the number of classes. If it's much higher, the network is certain without
-# knowing anything: the weights are too large. If it's that times the size of the batch,
-# the losses were added, not averaged.
+# knowing anything (the weights are too large), or losses were added, not averaged.
 #
 # </details>
 #

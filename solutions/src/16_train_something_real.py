@@ -34,69 +34,14 @@ check("16.1")
 # %% [markdown]
 # ## 16.2 The parts
 
+# %% tags=["exercise"]
+# gym Linear
 
 # %% tags=["exercise"]
-class Linear(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, W, b):
-        # region solution: save what backward needs, return x @ W.T + b
-        ctx.save_for_backward(x, W)
-        return x @ W.T + b
-        # endregion
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        # region solution: one gradient for each input, None where it isn't needed
-        x, W = ctx.saved_tensors
-        for_x, for_W, for_b = ctx.needs_input_grad
-        return (
-            grad_output @ W if for_x else None,
-            grad_output.T @ x if for_W else None,
-            grad_output.sum(0) if for_b else None,
-        )
-        # endregion
-
+# gym ReLU
 
 # %% tags=["exercise"]
-class ReLU(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        # region solution: save what backward needs, return x where it's positive
-        ctx.save_for_backward(x)
-        return x.clamp(min=0)
-        # endregion
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        # region solution: the gradient where forward let x through
-        (x,) = ctx.saved_tensors
-        return grad_output * (x > 0)
-        # endregion
-
-
-# %% tags=["exercise"]
-class Embedding(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, weight, idx):
-        # region solution: keep what backward needs, return the rows that idx picks
-        ctx.save_for_backward(idx)
-        ctx.shape = weight.shape
-        return weight[idx]
-        # endregion
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        # region solution: the gradient of the table, and None for idx
-        (idx,) = ctx.saved_tensors
-        table = mg.zeros(ctx.shape, dtype=grad_output.dtype)
-        rows = grad_output.reshape(-1, ctx.shape[1])
-        return table.index_add_(0, idx.reshape(-1), rows), None
-        # endregion
-
-
-# %% [markdown]
-# For each row, the loss is -ln p, where p is the softmax at the right class. The check
-# takes the four in this order, and stops at the first that isn't right yet.
+# gym Embedding
 
 
 # %% tags=["exercise"]
@@ -132,23 +77,15 @@ hint("16.2")
 TRACK = "digits"
 
 # %%
-draw = np.random.default_rng(0)
-if TRACK == "digits":
-    images, labels = mg.nn.data.digits()
-    pixels, steps = images.reshape(-1, 64), 300
-    parts = np.split(draw.permutation(len(labels)), [360])
-    (unseen, right), (x, y) = [(pixels[rows], labels[rows]) for rows in parts]
-else:
-    parts, steps = np.split(draw.permutation(mg.nn.data.names()), [300]), 500
-    (unseen, right), (x, y) = [mg.nn.data.letters(names) for names in parts]
-x.shape, y[:8].tolist()
+(unseen, right), (x, y) = mg.nn.data.split(TRACK, np.random.default_rng(0))
+steps = {"digits": 300, "names": 500}[TRACK]
+len(unseen), x.shape, y[:8].tolist()
 
 # %% [markdown]
-# `unseen` isn't for training. Write `train`: it goes through `for _ in run:`, and each
-# time it draws a batch, goes backward once, takes a step and calls
-# `run.note(loss=loss)`. It returns the function `logits`. `uniform` draws a matrix
-# for Linear whose results are about as large as its inputs. For names, Embedding gives
-# each row three vectors; `.reshape(len(x), -1)` puts them side by side.
+# `unseen` isn't for training. Write `train`: each step of `run` is one batch, one
+# backward and one `run.note(loss=loss)`. `uniform` draws a matrix for Linear whose
+# results are about as large as its inputs. For names, Embedding gives each row three
+# vectors; `.reshape(len(x), -1)` puts them side by side.
 
 
 # %% tags=["exercise"]
@@ -273,9 +210,9 @@ def slow(g, idx, rows):
 # %% tags=["exercise"]
 def fast(g, idx, rows):
     # region solution: the same table, without a loop over rows
-    table = np.zeros((rows, g.shape[1]), g.dtype)
-    np.add.at(table, idx, g)
-    return table
+    total = np.zeros((rows, g.shape[1]), g.dtype)
+    np.add.at(total, idx, g)
+    return total
     # endregion
 
 

@@ -531,11 +531,9 @@ class Embedding(mg.autograd.Function):
     def backward(ctx, grad_output):
         # region solution: return one gradient for each argument of forward
         (idx,) = ctx.saved_tensors
+        table = mg.zeros(ctx.shape, dtype=grad_output.dtype)
         rows = grad_output.reshape(-1, ctx.shape[1])
-        grad_weight = mg.zeros(ctx.shape, dtype=grad_output.dtype)
-        for i, row in zip(idx.reshape(-1), rows, strict=True):
-            grad_weight[i] += row
-        return grad_weight, None
+        return table.index_add_(0, idx.reshape(-1), rows), None
         # endregion
 
 

@@ -279,3 +279,12 @@ def test_section_of_an_exercise_gets_the_cells_that_all_have(
 def test_check_that_is_written_out_stays_the_only_one() -> None:
     text = '# %% [markdown]\n# ## 13.1 A\n\n# %% tags=["check"]\nown\n'
     assert len(build.read_cells(text, "a.py")) == 2
+
+
+def test_cell_of_the_gym_is_taken_over_with_its_solution() -> None:
+    (cell,) = build.read_cells("# %%\n# gym ReLU\n", "a.py")
+    assert cell.lines[0] == "class ReLU(mg.autograd.Function):"
+    assert "clamp" in build.code(cell, solved=True)
+    assert "TODO" in build.code(cell, solved=False)
+    with pytest.raises(build.SourceError, match=r"line 2: gym\.py has no class Rel$"):
+        build.read_cells("# %%\n# gym Rel\n", "a.py")

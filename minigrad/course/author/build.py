@@ -8,8 +8,9 @@ solutions/src/NN_slug.py -> solutions/NN_slug/NN_slug.ipynb   (solved)
 A cell tagged ``hide-input`` is collapsed: it holds a question and how it comes out.
 Explanations after it are folded, up to the next Try, Predict, Because or heading. So
 nothing gives the answer away. An exercise's heading that's alone in its cell is
-followed by what its text asks, and ``# shipped NAME`` becomes what its text ships.
-A section without a check ends with the one that its text asks for, and with its hints.
+followed by what its text asks, ``# shipped NAME`` becomes what its text ships, and
+``# gym NAME`` the cell in which the gym asks for that Function. A section without a
+check ends with the one that its text asks for, and with its hints.
 
 The result depends on the text of the source alone, byte for byte, and holds no outputs.
 Text that is generated elsewhere (the op table's type stub, the table of rules) is kept
@@ -63,6 +64,9 @@ _MARKER = re.compile(r"# %%(?P<markdown> \[markdown\])?(?: tags=(?P<tags>\[.*\])
 _OPEN = re.compile(r"(?P<indent> *)# region solution: (?P<prompt>\S.*)")
 _LOOSE_OPEN = re.compile(r" *# *region\b.*")
 _CLOSE = re.compile(r" *# endregion")
+
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class SourceError(ValueError):
@@ -151,6 +155,7 @@ def completed(section: list[Cell]) -> list[Cell]:
 
 _HEADING = re.compile(r"# ## (\d\d)\.(\d+) .*")
 _SHIPPED = re.compile(r"# shipped (\w+)")
+_GYM = re.compile(r"# gym (\w+)")
 
 BY_HEART = "Answer from memory, without running anything, then press *Commit*."
 BY_ORDER = """Drag the lines into your program. Without a mouse, use *Add*, *Remove* (or
@@ -162,7 +167,8 @@ def filled(cell: Cell, stem: str) -> Cell:
     """The cell, with what it leaves to the text of its exercise.
 
     After a heading that's alone: the statement and the minutes. In the place of
-    ``# shipped NAME``: that class or function, as a learner finds it.
+    ``# shipped NAME``: that class or function, as a learner finds it. In the place of
+    ``# gym NAME``: the lines of the gym, where it's written.
     """
     first, *rest = cell.lines
     if cell.markdown and _HEADING.fullmatch(first) and not rest:
@@ -178,6 +184,12 @@ def filled(cell: Cell, stem: str) -> Cell:
         return replace(cell, lines=tuple(lines))
     if cell.markdown:
         return cell
+    if asked := _GYM.fullmatch(first):
+        gym = ROOT / "solutions/src/gym.py"
+        for other in read_cells(gym.read_text("utf8"), gym.name):
+            if other.lines[0].startswith(f"class {asked[1]}("):
+                return replace(cell, lines=other.lines)
+        raise cell.error(0, f"{gym.name} has no class {asked[1]}")
     lines = []
     for offset, line in enumerate(cell.lines):
         shipped = _SHIPPED.fullmatch(line)
@@ -314,7 +326,7 @@ def op_stubs() -> dict[str, str]:
 
 def search_tables(root: Path | None = None) -> dict[str, str]:
     """Which cells answer what people ask, and the words of every section."""
-    root = root or Path(__file__).resolve().parents[3]
+    root = root or ROOT
     found = []
     sections = []
     for source in sorted(
@@ -352,7 +364,7 @@ MINUTES = re.compile(r"\*\*Minutes\.\*\* \d+ alone: (\d+) for the lesson")
 
 def lesson_minutes(root: Path | None = None) -> dict[str, str]:
     """The minutes of each lesson without its exercises, from the instructor's notes."""
-    root = root or Path(__file__).resolve().parents[3]
+    root = root or ROOT
     rows = ["lesson\tminutes"]
     for path in sorted(root.glob("notebooks/src/*.instructor.md")):
         if said := MINUTES.search(path.read_text("utf8")):
@@ -436,7 +448,7 @@ def main(argv: Sequence[str], root: Path | None = None) -> int:
         "--check", action="store_true", help="change nothing; say what is stale"
     )
     check = parser.parse_args(list(argv)).check
-    root = root or Path(__file__).resolve().parents[3]
+    root = root or ROOT
     try:
         files = wanted(root)
     except SourceError as error:

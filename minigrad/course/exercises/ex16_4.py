@@ -75,8 +75,7 @@ def judged(run: Weighed, losses: Array, gradient: Array | None) -> Finding | Non
     shown = {"got": run.losses[0], "right": losses[0]}
     shown |= {"last": run.losses[-1], "ends": losses[-1], "steps": STEPS}
     shown |= {"slope": None if run.gradient is None else run.gradient[0, :3]}
+    shown |= {"first": gradient[0, :3], "plain": PLAIN / 1e3}
     kept = {"kept": run.kept / 1e3, "share": run.kept / PLAIN, "limit": MOST_KEPT}
     peak = {"peak": run.peak / 1e3, "at_once": run.peak / PLAIN, "most": MOST_AT_ONCE}
-    return say.first(
-        signs, **shown, **kept, **peak, plain=PLAIN / 1e3, first=gradient[0, :3]
-    )
+    return say.first(signs, **shown, **kept, **peak)

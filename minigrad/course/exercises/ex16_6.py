@@ -41,11 +41,10 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
             yield say("twice", number=number + 1, first=flat.index(one) + 1)
     bare = [n for n, one in enumerate(told, 1) if not re.search(r"\d", one)]
     of_code = [n for n in bare if OF_CODE.search(told[n - 1])]
-    if COUNT - len(bare) < WITH_NUMBERS:
-        name = "numbers.code" if of_code else "numbers"
-        yield say(name, count=COUNT - len(bare), number=(of_code or bare)[0])
     if len(of_code) > 1:
         yield say("code", number=of_code[0])
+    if COUNT - len(bare) < WITH_NUMBERS:
+        yield say("numbers", count=COUNT - len(bare), number=bare[0])
     numbers = [float(n.replace(",", ".")) for n in re.findall(NUMBER, told[0])]
     for began in last_report_card.BEGAN if numbers else ():
         if min([abs(number - began) for number in numbers]) > WITHIN * began:

@@ -8,13 +8,22 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 from importlib import resources
+from typing import Literal
 
 import numpy as np
 
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.utils.data import DataLoader, Dataset, TensorDataset
 
-__all__ = ["DataLoader", "Dataset", "TensorDataset", "digits", "letters", "names"]
+__all__ = [
+    "DataLoader",
+    "Dataset",
+    "TensorDataset",
+    "digits",
+    "letters",
+    "names",
+    "split",
+]
 
 
 def digits() -> tuple[Tensor, Tensor]:
@@ -53,6 +62,22 @@ def letters(names: Iterable[str]) -> tuple[Tensor, Tensor]:
     rows = [[0, 0, 0, *[ord(letter) - 96 for letter in name], 0] for name in names]
     four = np.array([row[i : i + 4] for row in rows for i in range(len(row) - 3)])
     return Tensor(four[:, :3]), Tensor(four[:, 3])
+
+
+def split(
+    track: Literal["digits", "names"], random: np.random.Generator
+) -> list[tuple[Tensor, Tensor]]:
+    """Rows and labels to hold out, of 360 images or 300 names, and those of the rest.
+
+    >>> (unseen, _), (x, y) = minigrad.nn.data.split("digits", np.random.default_rng(0))
+    >>> tuple(unseen.shape), tuple(x.shape)
+    ((360, 64), (1437, 64))
+    """
+    if track == "digits":
+        images, labels = digits()
+        pixels, order = images.reshape(-1, 64), random.permutation(len(labels))
+        return [(pixels[rows], labels[rows]) for rows in np.split(order, [360])]
+    return [letters(some) for some in np.split(random.permutation(names()), [300])]
 
 
 @functools.cache

@@ -13,8 +13,9 @@ import minigrad as mg
 from minigrad.course import examine
 from minigrad.course.check.probes import traversals
 from minigrad.course.check.probes.work import noted
-from minigrad.course.exercises import catalogue, ex01_2, ex06_2, ex16_3, graphs
+from minigrad.course.exercises import catalogue, ex01_2, ex06_2, graphs
 from minigrad.course.exercises.ex06_1 import stretched
+from minigrad.nn.data import split
 from tests.answers import rows
 
 
@@ -131,10 +132,10 @@ def test_thirty_pairs_are_tried_and_each_can_be_stretched() -> None:
 
 
 def test_no_name_is_both_trained_on_and_held_out() -> None:
-    parts = ex16_3.drawn("names", np.random.default_rng(0))
+    parts = split("names", np.random.default_rng(0))
     # Of each name, one row has no letter before, and one is followed by none.
     firsts = [int((x[:, 2] == 0).sum()) for x, _ in parts]
     assert firsts == [int((y == 0).sum()) for _, y in parts] == [300, 5163 - 300]
-    (x, y), (rest, _) = ex16_3.drawn("digits", np.random.default_rng(0))
+    (x, y), (rest, _) = split("digits", np.random.default_rng(0))
     assert len(x) == len(y) == 1797 - len(rest) == 360
-    assert len(np.unique(np.concatenate([x, rest]), axis=0)) == 1797
+    assert len(np.unique(mg.cat([x, rest]).numpy(), axis=0)) == 1797
