@@ -19,9 +19,6 @@ mg.teaching()
 #
 # Choose three answers and press *Commit*. (About 4 minutes.)
 
-# %% tags=["exercise"]
-exercise("00.1")
-
 # %% tags=["solution"]
 check("00.1", {"a": "b", "b": "b", "c": "b"})
 

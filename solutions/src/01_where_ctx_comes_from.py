@@ -19,9 +19,6 @@ mg.teaching()
 #
 # Five statements. Choose for each, then press *Commit*. (About 6 minutes.)
 
-# %% tags=["exercise"]
-exercise("01.1")
-
 # %% tags=["solution"]
 check("01.1", ["false", "true", "true", "false", "false"])
 
@@ -31,9 +28,6 @@ check("01.1", ["false", "true", "true", "false", "false"])
 # Put the lines in order: drag them into your program. Without a mouse, *Add* (or Enter)
 # moves the selected line there, *Remove* (or Enter) takes it out again, *Earlier* and
 # *Later* (or Alt+↑ and Alt+↓) move it up and down. (About 10 minutes.)
-
-# %% tags=["exercise"]
-exercise("01.2")
 
 # %% tags=["solution"]
 check("01.2", ["f", "m", "b", "k", "c", "h", "a", "j", "l"])

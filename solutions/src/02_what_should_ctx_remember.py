@@ -19,9 +19,6 @@ mg.teaching()
 #
 # Seven things. Where does each one go? Choose, then press *Commit*. (About 6 minutes.)
 
-# %% tags=["exercise"]
-exercise("02.1")
-
 # %% tags=["solution"]
 check(
     "02.1",

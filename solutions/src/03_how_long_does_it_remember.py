@@ -19,9 +19,6 @@ mg.teaching()
 #
 # Six moments. Choose for each, then press *Commit*. (About 6 minutes.)
 
-# %% tags=["exercise"]
-exercise("03.1")
-
 # %% tags=["solution"]
 check("03.1", ["alive", "gone", "alive", "gone", "alive", "gone"])
 

@@ -20,9 +20,6 @@ mg.teaching()
 #
 # Four calls. Choose for each, then press *Commit*. (About 5 minutes.)
 
-# %% tags=["exercise"]
-exercise("04.1")
-
 # %% tags=["solution"]
 check("04.1", ["(True, False)", "(True, False)", "(True, False)", "(True, True)"])
 

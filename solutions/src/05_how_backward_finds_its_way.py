@@ -21,9 +21,6 @@ mg.teaching()
 #
 # Draw the graph on paper, answer, then press *Commit*. (Extra: about 6 minutes.)
 
-# %% tags=["exercise"]
-exercise("05.1")
-
 # %% tags=["solution"]
 check("05.1", ["y b d c a", "13", "the one that was made last: d"])
 

@@ -20,9 +20,6 @@ mg.teaching()
 # Six pairs of shapes. Write each pair on paper, one below the other, flush right. Then
 # choose, and press *Commit*. (Extra: about 6 minutes.)
 
-# %% tags=["exercise"]
-exercise("06.1")
-
 # %% tags=["solution"]
 check("06.1", ["axis 0", "axis 1", "axes 0 and 1", "axis 0", "axes 0 and 2", "none"])
 

@@ -20,9 +20,6 @@ mg.teaching()
 #
 # Six backwards. Choose for each, then press *Commit*. (About 6 minutes.)
 
-# %% tags=["exercise"]
-exercise("07.1")
-
 # %% tags=["solution"]
 check("07.1", ["a", "b", "b", "a", "b", "b"])
 

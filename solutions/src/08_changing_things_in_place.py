@@ -20,9 +20,6 @@ mg.teaching()
 # Five programs, each with one change in place. Choose for each, then press *Commit*.
 # (About 8 minutes.)
 
-# %% tags=["exercise"]
-exercise("08.1")
-
 # %% tags=["solution"]
 check("08.1", ["right", "an error", "right", "silently wrong", "an error"])
 

@@ -27,17 +27,11 @@ mg.teaching()
 #
 # Answer from memory, without running anything, then press *Commit*. (About 5 minutes.)
 
-# %% tags=["exercise"]
-exercise("14.1")
-
 # %% tags=["solution"]
 check(
     "14.1",
     ["as it is", "compiled", "as it is", "compiled", "about equal", "about equal"],
 )
-
-# %% tags=["check"]
-check("14.1")
 
 # %% [markdown]
 # ## 14.2 Measure honestly
@@ -69,12 +63,6 @@ def compare(one, other):
 # %% tags=["raises-exception"]
 x = np.random.default_rng(0).standard_normal(100_000)
 compare(lambda: (x * x).sum(), lambda: x @ x)
-
-# %% tags=["check"]
-check("14.2", compare)
-
-# %%
-hint("14.2")
 
 # %% [markdown]
 # ## 14.3 Fused softmax cross-entropy
@@ -208,12 +196,6 @@ def parallel_sum(numbers, run):
 # %% tags=["raises-exception"]
 [parallel_sum([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], run) for _ in range(10)]
 
-# %% tags=["check"]
-check("14.4", parallel_sum)
-
-# %%
-hint("14.4")
-
 # %% [markdown]
 # ## 14.5 conv1d without unfolding
 
@@ -287,12 +269,6 @@ class Conv1d(mg.autograd.Function):
 x = mg.randn(2, 3, 7, dtype=mg.float64, requires_grad=True)
 w = mg.randn(4, 3, 2, dtype=mg.float64, requires_grad=True)
 mg.autograd.gradcheck(lambda x, w: Conv1d.apply(x, w, 1), (x, w))
-
-# %% tags=["check"]
-check("14.5", Conv1d)
-
-# %%
-hint("14.5")
 
 # %% [markdown]
 # ## Where next

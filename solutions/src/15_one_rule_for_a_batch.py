@@ -20,14 +20,8 @@ mg.teaching()
 #
 # Answer from memory, without running anything, then press *Commit*. (About 5 minutes.)
 
-# %% tags=["exercise"]
-exercise("15.1")
-
 # %% tags=["solution"]
 check("15.1", ["(2, 4)", "(3, 2, 4)", "(2, 3, 4)", "(4,)", "(5,)", "(5, 4)"])
-
-# %% tags=["check"]
-check("15.1")
 
 # %% [markdown]
 # ## 15.2 Mul, one side batched
@@ -67,12 +61,6 @@ x, y = mg.tensor([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]]), mg.tensor([1.0, 2.0, 
 print(mg.vmap(Mul.apply, in_dims=(1, None))(x, y).tolist())
 print(mg.vmap(Mul.apply, in_dims=(0, None))(x[0], y).tolist())
 
-# %% tags=["check"]
-check("15.2", Mul)
-
-# %%
-hint("15.2")
-
 # %% [markdown]
 # ## 15.3 Sum(axis) under vmap
 
@@ -108,12 +96,6 @@ class Sum(mg.autograd.Function):
 x = mg.tensor([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]])
 print(mg.vmap(Sum.apply, in_dims=(0, None))(x, 0).tolist())
 print(mg.vmap(Sum.apply, in_dims=(0, None))(x, -1).tolist())
-
-# %% tags=["check"]
-check("15.3", Sum)
-
-# %%
-hint("15.3")
 
 # %% [markdown]
 # ## 15.4 Right shape, wrong sample
@@ -153,12 +135,6 @@ class Linear(mg.autograd.Function):
 x = mg.tensor([[1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 2.0]])
 W = mg.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]])
 mg.vmap(Linear.apply, in_dims=(1, None))(x, W).tolist()
-
-# %% tags=["check"]
-check("15.4", Linear)
-
-# %%
-hint("15.4")
 
 # %% [markdown]
 # ## 15.5 The generated rule
@@ -201,12 +177,6 @@ exercise("15.5")
 # %% tags=["solution"]
 check("15.5", ["c", "b", "b", "b", "c"])
 
-# %% tags=["check"]
-check("15.5")
-
-# %%
-hint("15.5")
-
 # %% [markdown]
 # ## 15.6 Per-sample gradients, and what they cost
 #
@@ -246,12 +216,6 @@ def speedup(slow, fast):
 # %% tags=["raises-exception"]
 w, X, targets = mg.randn(3), mg.randn(64, 3), mg.randn(64)
 speedup(lambda: by_loop(loss, w, X, targets), lambda: by_vmap(loss, w, X, targets))
-
-# %% tags=["check"]
-check("15.6", [by_vmap, speedup])
-
-# %%
-hint("15.6")
 
 # %% [markdown]
 # ## Where next

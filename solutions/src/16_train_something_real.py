@@ -22,14 +22,8 @@ mg.teaching()
 #
 # Answer from memory, without running anything, then press *Commit*. (About 6 minutes.)
 
-# %% tags=["exercise"]
-exercise("16.1")
-
 # %% tags=["solution"]
 check("16.1", ["2.3", "3.3", "the same", "73.7", "10", "up"])
-
-# %% tags=["check"]
-check("16.1")
 
 # %% [markdown]
 # ## 16.2 The parts
@@ -63,12 +57,6 @@ class CrossEntropy(mg.autograd.Function):
         return grad_output * slope / len(target), None
         # endregion
 
-
-# %% tags=["check"]
-check("16.2", [Linear, ReLU, Embedding, CrossEntropy])
-
-# %%
-hint("16.2")
 
 # %% [markdown]
 # ## 16.3 The loop
@@ -135,12 +123,6 @@ with course.only_my_functions():
     logits = train(x, y, run, seed=0)
 CrossEntropy.apply(logits(unseen), right)
 
-# %% tags=["check"]
-check("16.3", [TRACK, train])
-
-# %%
-hint("16.3")
-
 # %% [markdown]
 # ## 16.4 Half the memory
 
@@ -189,12 +171,6 @@ def megabytes(loss):
 
 megabytes(loss_of), megabytes(lean_loss)
 
-# %% tags=["check"]
-check("16.4", lean_loss)
-
-# %%
-hint("16.4")
-
 # %% [markdown]
 # ## 16.5 Twice as fast
 
@@ -237,12 +213,6 @@ few = g[:10], idx[:10]
     speedup(lambda: slow(*few, 27), lambda: fast(*few, 27)),
 )
 
-# %% tags=["check"]
-check("16.5", [fast, speedup])
-
-# %%
-hint("16.5")
-
 # %% [markdown]
 # ## 16.6 Report card
 
@@ -272,12 +242,6 @@ def step():
 title = f"A network for {TRACK}"
 card = course.report_card(step, run.noted["loss"], sentences, title=title)
 card
-
-# %% tags=["check"]
-check("16.6", sentences)
-
-# %%
-hint("16.6")
 
 # %% [markdown]
 # ## Where next

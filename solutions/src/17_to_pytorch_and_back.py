@@ -20,14 +20,8 @@ mg.teaching()
 #
 # Answer from memory, without running anything, then press *Commit*. (About 5 minutes.)
 
-# %% tags=["exercise"]
-exercise("17.1")
-
 # %% tags=["solution"]
 check("17.1", ["b", "a", "a", "b", "b", "a"])
-
-# %% tags=["check"]
-check("17.1")
 
 # %% [markdown]
 # ## 17.2 Port two, both ways
@@ -63,28 +57,13 @@ class Hypot(torch.autograd.Function):
         return grad_output * x / length, grad_output * y / length
 
 
-# %% tags=["check"]
-check("17.2", [Softplus, Hypot])
-
-# %%
-hint("17.2")
-
 # %% [markdown]
 # ## 17.3 Translate the error
 #
 # Try as many repairs as you like here, then press *Commit*. (About 7 minutes.)
 
-# %% tags=["exercise"]
-exercise("17.3")
-
 # %% tags=["solution"]
 check("17.3", ["b", "b", "c", "a", "c", "c", "b", "a"])
-
-# %% tags=["check"]
-check("17.3")
-
-# %%
-hint("17.3")
 
 # %% [markdown]
 # ## 17.4 The port that stopped working
@@ -107,12 +86,6 @@ class RowSums(mg.autograd.Function):
         weights = grad_output.new_tensor([1.0, 2.0, 4.0])
         return (grad_output.reshape(-1, 1) * weights).reshape(ctx.shape)
 
-
-# %% tags=["check"]
-check("17.4", RowSums)
-
-# %%
-hint("17.4")
 
 # %% [markdown]
 # ## 17.5 Your own Function
@@ -154,12 +127,6 @@ review = ["?", "?", "?", "?", "?", "?", "?", "?", "?", "?"]
 
 # %% tags=["solution"]
 review = ["yes"] * 9 + ["-"]
-
-# %% tags=["check"]
-check("17.5", [Mine, example, review])
-
-# %%
-hint("17.5")
 
 # %% [markdown]
 # ## Where next
