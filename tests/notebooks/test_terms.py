@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,6 +56,13 @@ def test_word_of_a_later_lesson_is_found_unless_its_lesson_is_named() -> None:
     ]
     assert found("Call mark_dirty here.", "08") == []
     assert found("Call mark_dirty here (lesson 08 explains it).", "02") == []
+
+
+def test_lesson_has_four_new_words_at_most() -> None:
+    every = Counter([term.lesson for term in glossary.read()])
+    new = Counter([term.lesson for term in glossary.read() if not term.known])
+    assert max(new.values()) == 4
+    assert every["00"] == new["00"] + 3 == 7  # what is known would be seen
 
 
 def texts_of(lesson: str) -> str:

@@ -17,7 +17,7 @@ class Term:
     """A word, the lesson that explains it, and what it means.
 
     ``first``: the lesson that uses it first, in passing. ``pattern``: a regular
-    expression that finds it in a text.
+    expression that finds it in a text. ``known``: learners bring it along.
     """
 
     word: str
@@ -25,6 +25,7 @@ class Term:
     means: str
     first: str
     pattern: str
+    known: bool
 
 
 def read() -> list[Term]:
@@ -36,6 +37,7 @@ def read() -> list[Term]:
             row["means"],
             row.get("first", row["lesson"]),
             row.get("pattern", row["word"]),
+            row.get("known", False),
         )
         for row in tomllib.loads(FILE.read_text("utf8"))["term"]
     ]
