@@ -43,6 +43,9 @@ check("16.1")
 # %% tags=["exercise"]
 # gym Embedding
 
+# %% [markdown]
+# For each row, the loss is -ln p, where p is the softmax at the right class.
+
 
 # %% tags=["exercise"]
 class CrossEntropy(mg.autograd.Function):
