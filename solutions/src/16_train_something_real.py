@@ -37,6 +37,9 @@ check("16.1", ["2.3", "3.3", "the same", "73.7", "10", "up"])
 # %% tags=["exercise"]
 # gym Embedding
 
+# %% [markdown]
+# For each row, the loss is -ln p, where p is the softmax at the right class.
+
 
 # %% tags=["exercise"]
 class CrossEntropy(mg.autograd.Function):
