@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import copy
 import dis
 import inspect
-import io
 import linecache
-import random
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType, FrameType, FunctionType
 from typing import Any, Final
 
-import numpy as np
-
-from minigrad import lint
-from minigrad.engine import anomaly, dtypes, randomness
 from minigrad.engine.grad_mode import running_task, this_mode
 from minigrad.engine.interpreters import current_kind
 from minigrad.tracing.copying import CannotCopyError, Copier, Reader
+from minigrad.tracing.modes import Modes, quiet
 from minigrad.tracing.sources import is_ours
 
 SESSION: Final = "__minigrad_again__"
@@ -30,55 +23,8 @@ SESSION: Final = "__minigrad_again__"
 MOST_BYTES: Final = 200_000_000
 FUTURE: Final = 0x1FE0000
 """The flags of a code object that ``from __future__`` has set."""
-OF_A_THREAD: Final = (
-    "forward_limit",
-    "grad_enabled",
-    "inference_enabled",
-    "rules_see_tensors",
-    "saved_tensors_hooks",
-    "saved_tensors_hooks_refused",
-)
 
 Json = dict[str, Any]
-
-
-class Modes:
-    """The modes of this thread, the settings of all, and where random numbers are."""
-
-    def __init__(self) -> None:
-        generator = randomness.default_generator
-        self._attributes: list[tuple[Any, str, Any]] = [
-            *[(this_mode(), name, getattr(this_mode(), name)) for name in OF_A_THREAD],
-            (dtypes, "_default_dtype", dtypes.default_dtype()),
-            (generator, "_seed", generator._seed),
-            (generator, "_numbers", copy.deepcopy(generator._numbers)),
-        ]
-        found = anomaly.is_anomaly_enabled(), anomaly.is_anomaly_check_nan_enabled()
-        self._setters: list[tuple[Callable[..., Any], Any]] = [
-            (lambda modes: anomaly.set_anomaly_enabled(*modes), found),
-            (lint.switch, lint.is_teaching()),
-            (random.setstate, random.getstate()),
-            (np.random.set_state, np.random.get_state()),
-            (lambda settings: np.seterr(**settings), np.geterr()),
-        ]
-
-    def put(self) -> None:
-        """Make everything as it was when this was made."""
-        for owner, name, value in self._attributes:
-            # A generator moves on: this one may be asked for again.
-            setattr(owner, name, copy.deepcopy(value) if name == "_numbers" else value)
-        for setter, state in self._setters:
-            setter(state)
-
-    @contextlib.contextmanager
-    def in_force(self) -> Iterator[None]:
-        """These modes inside the block, and those of now after it."""
-        now = Modes()
-        try:
-            self.put()
-            yield
-        finally:
-            now.put()
 
 
 @dataclass(frozen=True)
@@ -139,15 +85,6 @@ class Program:
         with self.modes.in_force(), quiet(), contextlib.suppress(Exception):
             this_mode().saved_tensors_hooks = start["hooks"]
             self.code.run(start, space, session)
-
-
-@contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Nothing is printed in the block, and nothing warned of."""
-    out = contextlib.redirect_stdout(io.StringIO())
-    with warnings.catch_warnings(), out, contextlib.redirect_stderr(io.StringIO()):
-        warnings.simplefilter("ignore")
-        yield
 
 
 def remember(

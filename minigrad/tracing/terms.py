@@ -18,8 +18,8 @@ from minigrad.engine.grad_mode import this_mode
 from minigrad.tracing.copies import array_of, copied, exact_copy, node_like
 from minigrad.tracing.harmless import harm_of
 from minigrad.tracing.messages import message
+from minigrad.tracing.modes import Modes, quiet
 from minigrad.tracing.pictures import json_number
-from minigrad.tracing.program import Modes, quiet
 from minigrad.tracing.rules import Rule
 from minigrad.tracing.values import brief, error_text
 
