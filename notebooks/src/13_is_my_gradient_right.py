@@ -94,11 +94,10 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# It's off by 91 %: near 20 the next float32 number is 1.9e-6 away, and that's how far
-# each step went. Near 100 the step would vanish altogether. So check in float64, whose
-# numbers are half a billion times closer together. Even there a step can be too small,
-# or too large. Here's how the error of the cube's slope at 2 depends on the step. Both
-# are powers of ten: -6 means 1e-6.
+# It's off by 91 %, and near 100 the step would vanish altogether. So check in float64,
+# whose numbers are half a billion times closer together. Even there a step can be too
+# small, or too large: here's the error of the cube's slope at 2 over the step, both as
+# powers of ten.
 
 
 # %% tags=["slide"]
@@ -215,11 +214,10 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# **True, True, True.** gradcheck asks whether the slopes are right at this point, and
-# they are. (It calls `OnClass` many times, but always at nearly the same x.) Each of
-# these Functions goes wrong only together with something else: a call at a different x,
-# a change in place, code that still needs the gradient it sent. So test that, too. If
-# all is well, the two functions below give 3 and 1.
+# **True, True, True.** The slopes are right at this point. Each of these Functions goes
+# wrong only together with something else: a call at a different x, a change in place,
+# code that still needs the gradient it sent. So test that, too. If all is well, the two
+# functions below give 3 and 1.
 
 
 # %% tags=["slide"]
@@ -271,10 +269,9 @@ right = mg.allclose(nine, (3 * x**2).diag())
 right, mg.autograd.gradcheck(lambda x: -3 * Clamped.apply(x), x, raise_exception=False)
 
 # %% [markdown] tags=["explain"]
-# Right with 0 and 1, wrong with -3: 0 and 1 aren't clamped, so all slopes come out
-# right; -3 is, and so is any gradient above 1 in size in training. What a test sends
-# back decides what it sees. (Without the -3, PyTorch's gradcheck says True. Ours still
-# says False: it sends random numbers as well.)
+# All nine are right, as 0 and 1 aren't clamped; -3 is, and so is any gradient above 1 in
+# size in training. (Without the -3, PyTorch's gradcheck says True. Ours still says
+# False: it sends random numbers as well.)
 
 # %% [markdown] tags=["slide"]
 # ## What does a failure of gradcheck mean?
@@ -300,8 +297,8 @@ slopes, [mg.autograd.gradcheck(f, x, raise_exception=False) for f in ways]
 # %% [markdown] tags=["explain"]
 # <details><summary>Answer</summary>
 #
-# Only the one that says 0.5 passes, by luck. None of the four is wrong: at a corner any
-# value between 0 and 1 is allowed. Move the point and all of them pass.
+# Only the one that says 0.5, by luck. None of the four is wrong. Move the point, and all
+# of them pass.
 #
 # </details>
 
@@ -329,11 +326,9 @@ mg.autograd.gradcheck(Counts.apply, x)
 
 # %% [markdown] tags=["explain", "slide"]
 # *Not reentrant* means: the same question, asked twice, got two answers. So this rule
-# is wrong. (At -1.5 the slope is 6.75. gradcheck asks for both elements in turn, twice,
-# so -1.5 is in the calls 2 and 4: 13.5, then 27; it compares these before it looks at
-# what was measured.) A right rule also fails in float32, as its steps are rounded, and
-# if forward draws random numbers. So a failure isn't yet a wrong rule. And a True says
-# little if
+# is wrong. (At -1.5 the slope is 6.75; the calls 2 and 4 ask for it: 13.5, then 27.) A
+# right rule also fails in float32, and if forward draws random numbers. So a failure
+# isn't yet a wrong rule. And a True says little if
 #
 # * inputs are equal, so two exchanged gradients are equal, too,
 # * slopes are below 0.00001, the tolerance,
@@ -498,10 +493,9 @@ x.grad.tolist()
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same, but for one thing: its `gradcheck` sends no random
-# upstream gradient. Put `import torch as mg` in the first cell, leave out the lines
-# that teach (`teaching`, `course`, the stepper, the plot), and every number above stays
-# as it is.
+# **In PyTorch this is** the same, but its `gradcheck` sends no random upstream gradient.
+# Put `import torch as mg` in the first cell, leave out the lines that teach
+# (`teaching`, `course`, the stepper, the plot), and every number stays as it is.
 #
 # ## Now you
 #
