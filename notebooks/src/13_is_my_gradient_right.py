@@ -269,9 +269,9 @@ right = mg.allclose(nine, (3 * x**2).diag())
 right, mg.autograd.gradcheck(lambda x: -3 * Clamped.apply(x), x, raise_exception=False)
 
 # %% [markdown] tags=["explain"]
-# All nine are right, as 0 and 1 aren't clamped; -3 is, and so is any gradient above 1 in
-# size in training. (Without the -3, PyTorch's gradcheck says True. Ours still says
-# False: it sends random numbers as well.)
+# All nine are right, as 0 and 1 aren't clamped; -3 is, and so is any gradient above 1
+# in training. (Without the -3, PyTorch's gradcheck says True. Ours still says False: it
+# sends random numbers as well.)
 
 # %% [markdown] tags=["slide"]
 # ## What does a failure of gradcheck mean?
@@ -297,8 +297,8 @@ slopes, [mg.autograd.gradcheck(f, x, raise_exception=False) for f in ways]
 # %% [markdown] tags=["explain"]
 # <details><summary>Answer</summary>
 #
-# Only the one that says 0.5, by luck. None of the four is wrong. Move the point, and all
-# of them pass.
+# Only the one that says 0.5, by luck. None of the four is wrong. Move the point, and
+# all of them pass.
 #
 # </details>
 
@@ -493,8 +493,8 @@ x.grad.tolist()
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same, but its `gradcheck` sends no random upstream gradient.
-# Put `import torch as mg` in the first cell, leave out the lines that teach
+# **In PyTorch this is** the same, but its `gradcheck` sends no random upstream
+# gradient. Put `import torch as mg` in the first cell, leave out the lines that teach
 # (`teaching`, `course`, the stepper, the plot), and every number stays as it is.
 #
 # ## Now you
