@@ -220,7 +220,7 @@ course.predict(
 # functions below give 3 and 1.
 
 
-# %% tags=["slide"]
+# %% tags=["slide", "Q71"]
 def changed_in_between(f):
     x = mg.tensor(1.0, requires_grad=True)
     inner = x * 1
