@@ -54,8 +54,7 @@ sine(mg.tensor([0.1, 2.0], requires_grad=True))
 
 # %% [markdown] tags=["explain", "slide"]
 # What `pack` returned is in the box, 4 bytes instead of 8, and the first number isn't
-# quite 0.1 any more. `unpack` runs in backward, long after the block: the pair of
-# functions belongs to each value that was saved inside.
+# quite 0.1 any more. `unpack` runs in backward, long after the block.
 #
 # Are operations in these two functions recorded? In `pack`, never. In `unpack`, that
 # depends on who reads the value. Three readers: an ordinary backward, one under
@@ -138,11 +137,10 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # Right would be 10 and 27.18: the upstream gradient, 10 from `mul_`, times what `exp`
 # saved, 1 and 2.718. But `pack` returned `y` itself, and `mul_` wrote into it, so the
-# saved numbers are 10 times too large by then. Without hooks you'd get an error: the
-# engine saves the tensor *and its version*, and compares in backward (lesson 08). With
-# hooks it keeps what `pack` returned. That may be anything, so no version is compared.
-# (Teaching mode warns about such a `pack`. PyTorch doesn't.) If `pack` returns a copy,
-# `saved.clone()`, you get 10 and 27.18.
+# saved numbers are 10 times too large by then. Without hooks the engine compares
+# versions in backward, and you'd get an error (lesson 08). With hooks it keeps what
+# `pack` returned, which may be anything. (Teaching mode warns about such a `pack`.
+# PyTorch doesn't.) If `pack` returns a copy, you get 10 and 27.18.
 
 # %% [markdown] tags=["slide"]
 # ## Which values go through pack?
@@ -178,9 +176,8 @@ with mg.autograd.graph.saved_tensors_hooks(noting, to_single):
 packed
 
 # %% [markdown] tags=["explain", "slide"]
-# Only the saved tensor. The engine doesn't pack attributes, as it doesn't check or
-# release them (lesson 02, and the warning). So if you keep tensors there, hooks can't
-# move them to disk, and a checkpoint (further down) can't drop them.
+# Only the saved tensor. The engine doesn't pack attributes (lesson 02, and the
+# warning), so hooks can't move them to disk, and a checkpoint can't drop them.
 
 # %% [markdown] tags=["slide"]
 # ## How often is unpack called?
@@ -224,11 +221,10 @@ volume.backward()
 len(reads)
 
 # %% [markdown] tags=["explain", "slide"]
-# 9. `ctx.saved_tensors` looks like a tuple that's just there, but it's made anew at
-# each read, with all its values. Nothing stays in between: it would take up the memory
-# that the hooks freed. So read once: `a, b, c = ctx.saved_tensors`. That's 3. A second
-# backward reads again, and so does a look at `volume.grad_fn.saved_tensors` in a
-# debugger. An `unpack` that deletes its file fails then.
+# 9. `ctx.saved_tensors` is made anew at each read, with all its values: kept, they'd
+# take up the memory that the hooks freed. So read once: `a, b, c = ctx.saved_tensors`.
+# That's 3. A second backward reads again, and so does a look in a debugger. An `unpack`
+# that deletes its file fails then.
 
 # %% [markdown] tags=["slide"]
 # Files aren't the only place. What does each one gain, and what does it cost?
@@ -322,11 +318,9 @@ y.backward(mg.ones(1000))
 
 # %% [markdown] tags=["explain", "slide"]
 # After forward no box holds a value. (The checkpoint itself keeps x. It's no node, so
-# the strip doesn't count that.) In backward the first sine runs again: it gives the
-# second one its input, the last value that was saved. This run has a graph of its own,
-# with a third SinBackward0, which goes at once. Your two nodes get what it computed, and
-# now the most is kept: two arrays, 8,000 bytes. Each is let go when its node is done.
-# (A part that saves nothing, like `x * 2 + 1`, never runs again.)
+# the strip doesn't count that.) In backward the first sine runs again, in a graph of
+# its own, for the second one's input, the last value that was saved. Your two nodes get
+# what it computed, and now the most is kept: two arrays, 8,000 bytes.
 
 # %% [markdown] tags=["slide"]
 # ## How many checkpoints?
@@ -379,10 +373,9 @@ mg.plot_lines(
 
 # %% [markdown] tags=["explain", "slide"]
 # n segments keep n inputs, and one segment has 64 / n values: n + 64 / n. That's lowest
-# where both parts are equal, at n = 8, the square root of 64. A checkpoint around
-# everything gains nothing: in backward all 64 values are back at once. Nor do 64 of
-# them: they keep 64 inputs. With the best n, 10,000 layers need about 200 arrays, and
-# one more run of forward.
+# where both parts are equal, at n = 8, the square root of 64. One checkpoint gains
+# nothing, as in backward all 64 values are back at once. Nor do 64: they keep 64
+# inputs. With the best n, 10,000 layers need about 200 arrays.
 
 # %% [markdown] tags=["slide"]
 # ## What does a second run need?
@@ -464,9 +457,8 @@ agrees(True), agrees(False)
 #
 # <details><summary>How many checkpoints do n equal layers need?</summary>
 #
-# About the square root of n. The peak is then about twice the square root, in arrays,
-# and forward runs once more. The second run has to be recorded, and has to draw the same
-# random numbers.
+# About the square root of n. The peak is then about twice that, in arrays, and forward
+# runs once more: recorded, and with the same random numbers.
 #
 # </details>
 

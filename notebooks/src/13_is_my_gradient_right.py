@@ -94,11 +94,10 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# It's off by 91 %: near 20 the next float32 number is 1.9e-6 away, and that's how far
-# each step went. Near 100 the step would vanish altogether. So check in float64, whose
-# numbers are half a billion times closer together. Even there a step can be too small,
-# or too large. Here's how the error of the cube's slope at 2 depends on the step. Both
-# are powers of ten: -6 means 1e-6.
+# It's off by 91 %, and near 100 the step would vanish altogether. So check in float64,
+# whose numbers are half a billion times closer together. Even there a step can be too
+# small, or too large: here's the error of the cube's slope at 2 over the step, both as
+# powers of ten.
 
 
 # %% tags=["slide"]
@@ -139,17 +138,15 @@ mg.live(difference, exponent=(-12, -1))
 
 # %% [markdown] tags=["explain"]
 # Smallest at -5. At -12, 8.000000000012001 and 7.999999999987999 differ by 2.4e-11: the
-# slope is made of the last five of sixteen digits, so it's rounded. At -1 it's x³
-# itself: it bends within the step. Where the lowest point is depends on the function;
-# most checks take 1e-6, in float64.
+# slope is made of the last five of sixteen digits. At -1 x³ itself bends within the
+# step. Most checks take 1e-6, in float64.
 
 # %% [markdown] tags=["slide"]
 # ## What does gradcheck notice?
 #
 # `mg.autograd.gradcheck` measures the slope of every output by every element of x, and
-# compares them with those that backward gives. It answers True, or raises an error;
-# here it's asked to answer False instead of raising. These are three more ways to write
-# x³.
+# compares them with those that backward gives. It answers True, or raises an error (or
+# answers False, if it's asked to). These are three more ways to write x³.
 
 
 # %% tags=["slide"]
@@ -217,21 +214,13 @@ course.predict(
 )
 
 # %% [markdown] tags=["explain", "slide"]
-# **True, True, True.** gradcheck asks whether the slopes are right at this point, and
-# they are. (It calls `OnClass` many times, but always at nearly the same x.) Each of
-# these Functions goes wrong only together with something else: a call at a different x,
-# a change in place, code that still needs the gradient it sent. So test that, too. If
-# all is well, the three functions below give 3, 3 and 1.
+# **True, True, True.** The slopes are right at this point. Each of these Functions goes
+# wrong only together with something else: a call at a different x, a change in place,
+# code that still needs the gradient it sent. So test that, too. If all is well, the two
+# functions below give 3 and 1.
 
 
 # %% tags=["slide", "Q71"]
-def two_calls(f):
-    x = mg.tensor(1.0, requires_grad=True)
-    y = f(x)
-    f(x * 5)
-    return mg.autograd.grad(y, x)[0].item()
-
-
 def changed_in_between(f):
     x = mg.tensor(1.0, requires_grad=True)
     inner = x * 1
@@ -246,13 +235,11 @@ def after_being_sent(f):
     return g.item()
 
 
-found = two_calls(OnClass.apply), changed_in_between(OnCtx.apply)
-found, after_being_sent(InPlace.apply)
+changed_in_between(OnCtx.apply), after_being_sent(InPlace.apply)
 
 # %% [markdown] tags=["explain", "slide"]
-# 75, 75 and 3. `OnClass` has the slope of the last call, whichever that was. `OnCtx`
-# reads x when it has changed; a saved tensor would have raised an error (lesson 08).
-# `InPlace` writes into a tensor that isn't its own: your `g` is 3 now. (The warnings
+# 75 and 3. `OnCtx` reads x when it has changed; a saved tensor would have raised an
+# error (lesson 08). `InPlace` writes into a tensor that isn't its own. (The warnings
 # are teaching mode's. PyTorch says nothing.)
 
 # %% tags=["because", "hide-input"]
@@ -282,11 +269,9 @@ right = mg.allclose(nine, (3 * x**2).diag())
 right, mg.autograd.gradcheck(lambda x: -3 * Clamped.apply(x), x, raise_exception=False)
 
 # %% [markdown] tags=["explain"]
-# Right with 0 and 1, wrong with -3: 0 and 1 aren't clamped, so all slopes come out
-# right; -3 is, and so is any gradient above 1 in size in training. What a test sends
-# back decides what it sees.
-# Without the -3, PyTorch's gradcheck says True. Ours still says False: it sends random
-# numbers as well.
+# All nine are right, as 0 and 1 aren't clamped; -3 is, and so is any gradient above 1
+# in training. (Without the -3, PyTorch's gradcheck says True. Ours still says False: it
+# sends random numbers as well.)
 
 # %% [markdown] tags=["slide"]
 # ## What does a failure of gradcheck mean?
@@ -294,9 +279,8 @@ right, mg.autograd.gradcheck(lambda x: -3 * Clamped.apply(x), x, raise_exception
 # "Jacobian mismatch for output 0 with respect to input 0": measured slopes and those of
 # backward differ. The rule needn't be wrong. Here are four ways to write the larger of
 # x and 0. At 0 there's no one slope: a way may return 1, 0 or something between; the
-# differences measure 0.5 for all four.
-# **Predict** which of the four pass, then run it: it shows gradient and verdict.
-
+# differences measure 0.5 for all four. **Predict** which of the four pass, then run it:
+# it shows gradient and verdict.
 
 # %% tags=["predict", "slide", "Q16"]
 zero = mg.tensor(0.0, dtype=mg.float64)
@@ -313,8 +297,8 @@ slopes, [mg.autograd.gradcheck(f, x, raise_exception=False) for f in ways]
 # %% [markdown] tags=["explain"]
 # <details><summary>Answer</summary>
 #
-# Only the one that says 0.5 passes, by luck. None of the four is wrong: at a corner any
-# value between 0 and 1 is allowed. Move the point and all of them pass.
+# Only the one that says 0.5, by luck. None of the four is wrong. Move the point, and
+# all of them pass.
 #
 # </details>
 
@@ -342,11 +326,9 @@ mg.autograd.gradcheck(Counts.apply, x)
 
 # %% [markdown] tags=["explain", "slide"]
 # *Not reentrant* means: the same question, asked twice, got two answers. So this rule
-# is wrong. (At -1.5 the slope is 6.75. gradcheck asks for both elements in turn, twice,
-# so -1.5 is in the calls 2 and 4: 13.5, then 27; it compares these before it looks at
-# what was measured.) A right rule also fails in float32,
-# as its steps are rounded, and if forward draws random numbers, as each call draws
-# others. So a failure isn't yet a wrong rule. And a True says little if
+# is wrong. (At -1.5 the slope is 6.75; the calls 2 and 4 ask for it: 13.5, then 27.) A
+# right rule also fails in float32, and if forward draws random numbers. So a failure
+# isn't yet a wrong rule. And a True says little if
 #
 # * inputs are equal, so two exchanged gradients are equal, too,
 # * slopes are below 0.00001, the tolerance,
@@ -399,16 +381,15 @@ refused
 
 # %% [markdown] tags=["explain", "slide"]
 # So `x.grad` is always float32 for a float32 x. What's *saved* isn't cast: it has the
-# dtype that it had in forward. That matters in mixed precision, where a part of the
-# model saves and computes in float16. There a small gradient becomes 0: the end of the
-# exercises shows how, and what people do about it.
+# dtype that it had in forward. In mixed precision that's float16, and a small gradient
+# becomes 0: the end of the exercises shows how, and what people do about it.
 
 # %% [markdown] tags=["slide"]
 # ## Where does nan come from?
 #
 # nan means *not a number*; 0 / 0 is one. *Anomaly mode* looks for nan in backward. It's
 # slow, so it's only for debugging. Here it's on while forward and backward run. The
-# slope of the square root is infinite at 0. The value of loss is 0.
+# slope of the square root is infinite at 0.
 
 
 # %% tags=["slide"]
@@ -445,10 +426,9 @@ course.predict(
 
 # %% [markdown] tags=["explain", "slide"]
 # Anomaly mode looks at what each node returns in backward, and only for nan. The roots
-# returned inf and -inf. They were added on their way into `x.grad`, and what
-# AccumulateGrad puts there isn't looked at. Nor is forward. If a node does return nan,
-# an error names the node, and a warning the line of forward that made this node.
-# Now one that it finds, though the loss is 2.
+# returned inf and -inf; their sum in `x.grad` isn't looked at, nor is forward. If a
+# node does return nan, an error names the node, and a warning the line of forward that
+# made it. Here's one that it finds, though the loss is 2.
 
 # %% tags=["raises-exception", "slide", "Q94"]
 x = mg.tensor([0.0, 4.0], requires_grad=True)
@@ -457,10 +437,9 @@ with mg.autograd.set_detect_anomaly(True):
     loss.backward()
 
 # %% [markdown] tags=["explain", "slide"]
-# Where x is 0, `where` sends sqrt the gradient 0. The slope of sqrt is inf there, and 0
-# times inf is nan. `where` chooses among results: both branches have run, and both get
-# a gradient. The cure is a second `where`, before the root: where x is 0, sqrt gets 1
-# instead, and its slope there is finite.
+# Where x is 0, `where` sends sqrt the gradient 0, and 0 times its slope inf is nan:
+# `where` chooses among results, so both branches get a gradient. The cure is a second
+# `where`, before the root: where x is 0, sqrt gets 1 instead.
 
 # %% tags=["slide"]
 x = mg.tensor([0.0, 4.0], requires_grad=True)
@@ -475,7 +454,7 @@ x.grad.tolist()
 # relies on those before it. The first *no* tells you where to look.
 #
 # 1. **Is it in the graph?** A node has your Function's name: the result's `grad_fn`, or
-#    one to which its `next_functions` lead.
+#    one to which its `next_functions` lead. Only `apply` makes such a node.
 # 2. **Do shape and dtype fit?** Of each gradient, those of its input.
 # 3. **Does gradcheck pass,** for -3 times the Function, too? float64, all inputs
 #    different, away from corners.
@@ -484,35 +463,6 @@ x.grad.tolist()
 #    gradient or an error.
 # 5. **Is anomaly mode silent,** and are the loss and all gradients finite, so neither
 #    nan nor inf?
-
-# %% [markdown]
-# **Try.** Question 1 for this call. The forward of `Halve` takes no ctx, so it can be
-# called directly, and returns the right value. Which class does `grad_fn` name? Is the
-# backward of `Halve` used?
-
-
-# %% tags=["try"]
-class Halve(mg.autograd.Function):
-    @staticmethod
-    def forward(x):
-        return x / 2
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        pass
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        return grad_output * 1000
-
-
-x = mg.tensor(3.0, requires_grad=True)
-Halve.forward(x).grad_fn.name(), Halve.apply(x).grad_fn.name()
-
-# %% [markdown] tags=["explain"]
-# Called directly, forward is a plain function: the division is recorded, your Function
-# isn't, and its backward (wrong here, to see it) never runs. Only `apply` makes a ctx
-# and a node. If forward used NumPy, there would be no `grad_fn` at all.
 
 # %% [markdown] tags=["slide"]
 # ## What to remember
@@ -523,8 +473,8 @@ Halve.forward(x).grad_fn.name(), Halve.apply(x).grad_fn.name()
 # %% [markdown] tags=["recall", "slide"]
 # <details><summary>Why float64 and a step of 1e-6?</summary>
 #
-# A larger step sees the function bend; a smaller one drowns in rounding. In float32
-# rounding is half a billion times coarser: it can double the slope, or make it 0.
+# A larger step sees the function bend; a smaller one drowns in rounding, which in
+# float32 is half a billion times coarser.
 #
 # </details>
 #
@@ -543,16 +493,14 @@ Halve.forward(x).grad_fn.name(), Halve.apply(x).grad_fn.name()
 # </details>
 
 # %% [markdown]
-# **In PyTorch this is** the same, but for one thing: its `gradcheck` sends no random
-# upstream gradient. Put `import torch as mg` in the first cell, leave out the lines
-# that teach (`teaching`, `course`, the stepper, the plot), and every number above stays
-# as it is.
+# **In PyTorch this is** the same, but its `gradcheck` sends no random upstream
+# gradient. Put `import torch as mg` in the first cell, leave out the lines that teach
+# (`teaching`, `course`, the stepper, the plot), and every number stays as it is.
 #
 # ## Now you
 #
-# [Six exercises](../exercises/13_is_my_gradient_right/13_exercises.ipynb)
-# wait for you. In 13.2 you write gradcheck yourself, and 13.4 and 13.5 are a clinic:
-# four programs to cure, with the card. Where you stand:
+# [Six exercises](../exercises/13_is_my_gradient_right/13_exercises.ipynb) wait for you;
+# 13.4 and 13.5 are a clinic: four programs to cure, with the card. Where you stand:
 
 # %%
 course.progress("13")

@@ -101,15 +101,7 @@ toposort("y", lambda node: [receiver for receiver, _ in edges[node]])
 
 
 # %% tags=["solution"]
-def gradients(order, edges):
-    """What arrives at each node; order has the users first."""
-    waiting = dict.fromkeys(order, 0.0)
-    waiting[order[0]] = 1.0
-    for node in order:
-        for receiver, slope in edges[node]:
-            waiting[receiver] += waiting[node] * slope
-    return waiting
-
+# shipped gradients with ] += w for ] = w
 
 # %% [markdown]
 # First a chain, where `a` gets 2 times 5. Then the diamond: what should the number at

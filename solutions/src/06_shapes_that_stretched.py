@@ -170,17 +170,7 @@ rates = {"W": 0.05, "b": 0.05}
 
 
 # %% tags=["solution"]
-class MeanSquare(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, y, target):
-        ctx.save_for_backward(y, target)
-        return ((y - target) ** 2).sum() / len(y)
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        y, target = ctx.saved_tensors
-        return grad_output * 2 * (y - target) / len(y), None
-
+# shipped MeanSquare with target) / len(y), None for target), None
 
 # %% [markdown]
 # One training step from 0, with your classes and with the engine's own operations. How

@@ -85,37 +85,13 @@ class Fooled(mg.autograd.Function):
 # shipped Linear
 
 
-# %% tags=["solution"]
-class Linear(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, x, W):
-        ctx.save_for_backward(x, W)
-        return x @ W.T
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        x, W = ctx.saved_tensors
-        return grad_output @ W, grad_output.T @ x
-
-
-# %% tags=["exercise"]
 # shipped Gap
 
-
 # %% tags=["solution"]
-class Gap(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, made, wanted):
-        ctx.save_for_backward(made, wanted)
-        return ((made - wanted) ** 2).mean()
+# shipped Linear with grad_output.T @ x for x.T @ grad_output
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        made, wanted = ctx.saved_tensors
-        difference = made - wanted
-        slope = grad_output * 2 * difference / difference.numel()
-        return slope, -slope
 
+# shipped Gap with made - wanted for wanted - made
 
 # %% [markdown]
 # The test takes the shapes of the inputs. Read the error of each: its last line is the
@@ -156,10 +132,16 @@ class Sine(mg.autograd.Function):
 
 # %% [markdown]
 # The questions of the card: 1 is it in the graph, 2 shapes and dtypes, 3 gradcheck, 4
-# two calls, 5 anomaly mode.
+# two calls, 5 anomaly mode. `found_by` has the first that says no, Swish first.
 
 # %% tags=["exercise"]
 # shipped Swish
+
+
+# shipped residual
+
+
+found_by = [0, 0]
 
 
 # %% tags=["solution"]
@@ -176,31 +158,10 @@ class Swish(mg.autograd.Function):
         return grad_output * s * (1 + x * (1 - s))
 
 
-# %% tags=["exercise"]
-# shipped residual
+# shipped residual with apply for forward
 
 
-# %% tags=["solution"]
-def residual(x):
-    return x + Sine.apply(x)
-
-
-# %% [markdown]
-# The number of the first question that says no, as you found them, Swish first.
-
-# %% tags=["exercise"]
-found_by = [0, 0]
-
-# %% tags=["solution"]
 found_by = [4, 1]
-
-# %% [markdown]
-# Room to try things out. At 2, the slope of x + sin(x) is 0.58.
-
-# %%
-x = mg.tensor(2.0, requires_grad=True)
-residual(x).backward()
-x.grad
 
 # %% [markdown]
 # ## 13.6 When differences cannot help
@@ -228,22 +189,11 @@ def is_adjoint(f, x):
 
 
 # %% tags=["predict"]
-class Square(mg.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x * x
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (x,) = ctx.saved_tensors
-        print("saved:", x.dtype, "arrives:", grad_output.dtype, grad_output.tolist())
-        return grad_output * 2 * x
-
-
 def slopes(scale):
     x = mg.tensor([1.0, 2.0], requires_grad=True)
-    y = Square.apply(x.half())
+    y = x.half() ** 2
+    y.register_hook(lambda g: print("arrives:", g.dtype, g.tolist()))
+    print("saved:", y.grad_fn._saved_self.dtype)
     (scale * (y.float() * mg.tensor([0.5, 1e-9])).sum()).backward()
     return x.grad.dtype, (x.grad / scale).tolist()
 
@@ -251,11 +201,10 @@ def slopes(scale):
 slopes(1), slopes(4096)
 
 # %% [markdown]
-# float16 both times, and 0 at first: 1e-9 is too small for float16, so 0 arrives, and
-# the cast back to float32 can't undo that. 4096 times as much isn't too small: divided
-# by 4096 in float32, it's right to one percent. That's why people multiply the loss by
-# a large number in mixed precision (*loss scaling*). Too large a number, and float16
-# overflows to inf.
+# float16 both times, and 0 at first: 1e-9 is too small for float16. 4096 times as much
+# isn't: divided by 4096 in float32, it's right to one percent. That's why people
+# multiply the loss by a large number in mixed precision (*loss scaling*). Too large a
+# number, and float16 overflows to inf.
 
 # %% [markdown]
 # ## For the curious: which of my saved tensors is wrong?
@@ -281,13 +230,11 @@ class Quotient(mg.autograd.Function):
 
 # %% tags=["predict", "Q86"]
 def with_doubled(which):
-    def unpack(place_and_saved):
-        place, saved = place_and_saved
-        return saved * 2 if place == which else saved
-
     places = iter(range(2))
     x, y = (mg.tensor(v, requires_grad=True) for v in (6.0, 2.0))
-    with mg.autograd.graph.saved_tensors_hooks(lambda t: (next(places), t), unpack):
+    with mg.autograd.graph.saved_tensors_hooks(
+        lambda t: t * (2 if next(places) == which else 1), lambda packed: packed
+    ):
         quotient = Quotient.apply(x, y)
     quotient.backward()
     return x.grad.item(), y.grad.item()
@@ -296,9 +243,9 @@ def with_doubled(which):
 with_doubled(None), with_doubled(0), with_doubled(1)
 
 # %% [markdown]
-# y's gradient should be -x / y². Twice the x doubles it, as it should. Twice the y
-# should leave a quarter of it, and leaves half: y is used once too seldom. And a tensor
-# that you can double without any change in a gradient needn't be saved.
+# y's gradient should be -x / y². Twice the y should leave a quarter of it, and leaves
+# half: y is used once too seldom. And a tensor that you can double without any change
+# in a gradient needn't be saved.
 
 # %% [markdown]
 # ## Where next

@@ -253,6 +253,15 @@ def test_what_is_shipped_may_stand_among_other_lines() -> None:
     assert [getattr(n, "name", "") for n in defined] == ["passes", "Gap", ""]
 
 
+def test_what_is_shipped_is_repaired_as_its_line_says() -> None:
+    text = SPOKEN.format(name="Gap with made - wanted for wanted - made")
+    cell = build.read_cells(text, "a.py")[1]
+    assert "wanted - made" in catalogue.load("13.4").spec.SHIPPED
+    assert cell.lines[9].endswith(" = made - wanted")
+    with pytest.raises(build.SourceError, match=r"line 5: 5 times in Gap: wanted$"):
+        build.read_cells(SPOKEN.format(name="Gap with x for wanted"), "a.py")
+
+
 @pytest.mark.parametrize(
     ("name", "calls"),
     [

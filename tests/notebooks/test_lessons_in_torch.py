@@ -33,7 +33,7 @@ LESSONS = {
     "10_differentiating_the_derivative": 15,
     "11_going_forwards": 11,
     "12_trading_memory_for_time": 8,
-    "13_is_my_gradient_right": 13,
+    "13_is_my_gradient_right": 12,
     "14_is_it_faster": 7,
     "15_one_rule_for_a_batch": 11,
     "16_train_something_real": 11,

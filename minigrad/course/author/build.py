@@ -154,7 +154,7 @@ def completed(section: list[Cell]) -> list[Cell]:
 
 
 _HEADING = re.compile(r"# ## (\d\d)\.(\d+) .*")
-_SHIPPED = re.compile(r"# shipped (\w+)")
+_SHIPPED = re.compile(r"# shipped (\w+)(?: with (.+) for (.+))?")
 _GYM = re.compile(r"# gym (\w+)")
 
 BY_HEART = "Answer from memory, without running anything, then press *Commit*."
@@ -167,8 +167,9 @@ def filled(cell: Cell, stem: str) -> Cell:
     """The cell, with what it leaves to the text of its exercise.
 
     After a heading that's alone: the statement and the minutes. In the place of
-    ``# shipped NAME``: that class or function, as a learner finds it. In the place of
-    ``# gym NAME``: the lines of the gym, where it's written.
+    ``# shipped NAME``: that class or function, as a learner finds it, or repaired, if
+    it says ``with NEW for OLD``. In the place of ``# gym NAME``: the lines of the gym,
+    where it's written.
     """
     first, *rest = cell.lines
     if cell.markdown and _HEADING.fullmatch(first) and not rest:
@@ -193,16 +194,23 @@ def filled(cell: Cell, stem: str) -> Cell:
     lines = []
     for offset, line in enumerate(cell.lines):
         shipped = _SHIPPED.fullmatch(line)
-        lines += shipped_lines(cell, offset, stem, shipped[1]) if shipped else [line]
+        lines += (
+            shipped_lines(cell, offset, stem, *shipped.groups()) if shipped else [line]
+        )
     return replace(cell, lines=tuple(lines))
 
 
-def shipped_lines(cell: Cell, offset: int, stem: str, name: str) -> list[str]:
-    """The class or function with this name in the text of an exercise."""
+def shipped_lines(
+    cell: Cell, offset: int, stem: str, name: str, new: str | None, old: str | None
+) -> list[str]:
+    """The class or function with this name in the text of an exercise, or a repair."""
     source = exercise_text(stem).get("shipped", "")
     for node in ast.parse(source).body:
         if getattr(node, "name", "") == name:
-            return str(ast.get_source_segment(source, node)).splitlines()
+            found = str(ast.get_source_segment(source, node))
+            if old and found.count(old) != 1:
+                raise cell.error(offset, f"{found.count(old)} times in {name}: {old}")
+            return (found.replace(old, new or "") if old else found).splitlines()
     raise cell.error(offset, f"{stem}.toml ships no {name}")
 
 
