@@ -188,7 +188,7 @@ def lacking(identity: str, root: Path = ROOT) -> Iterator[str]:
     texts = [(folder / n).read_text("utf8") for n in names if (folder / n).is_file()]
     whole = "".join(texts)
     # One with the numbers of another exercise, or with formulas, needs no module.
-    needs_none = any([words in whole for words in ("\nsame_as = ", "\n[right]")])
+    needs_none = any([words in whole for words in ("same_as = ", "\n[right]")])
     if len(texts) < 2 and not needs_none:
         for name in names:
             if not (folder / name).is_file():
