@@ -16,7 +16,7 @@ from playwright.sync_api import sync_playwright
 import minigrad
 from minigrad import _bootstrap
 from minigrad.autograd import Function
-from minigrad.views import record
+from minigrad.views import record, script
 from minigrad.views.recording import Recording
 from minigrad.views.whatif import Edits
 from tests.browser.laboratory import FLAGS, wait_for_player
@@ -174,7 +174,7 @@ class Edited:
 
     def save_html(self, path: Path) -> Path:
         """Write the page, which shows the edit at once."""
-        run = json.dumps(self._run).replace("</", "<\\/")
+        run = json.dumps([script.code("edits"), self._run]).replace("</", "<\\/")
         text = self._trace.save_html(path).read_text(encoding="utf-8")
         whole = text.replace("</body>", f"<script>({SHOW})({run})</script></body>")
         assert whole != text
@@ -182,13 +182,20 @@ class Edited:
         return path
 
 
-# What a page does as soon as its player is there.
-SHOW = """run => Object.defineProperty(HTMLElement.prototype, "player", {
+# What a page does before its player is there: Python answers, and has run it again.
+SHOW = """([code, run]) => Object.defineProperty(HTMLElement.prototype, "player", {
   configurable: true,
   set(player) {
-    delete HTMLElement.prototype.player;
-    this.player = player;
-    queueMicrotask(() => (player.edits.runs.push(run), player.edits.show()));
+    const main = document.querySelector("main");
+    main.edits = async (over) => {
+      delete HTMLElement.prototype.player;
+      const { port1 } = new MessageChannel();
+      player.edits.python = async () => ({ edits: (trace) => over(trace, port1) });
+      const edits = await player.edits.connect();
+      edits.runs.push(run);
+      edits.show();
+    };
+    main.unpack.run(code);
   },
 })"""
 

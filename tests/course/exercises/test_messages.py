@@ -26,9 +26,10 @@ SPEAKING = [
 def words_of(stem: str) -> set[str]:
     """The texts in a program, by their parts, and the names of keyword arguments.
 
-    And what it gets by itself: what its rules do, and the text of an exception.
+    And what it gets by itself: what its rules do, their names, an exception's text.
     """
-    found = {row["does"] for row in text_of(f"{PACKAGE}.{stem}").get("rules", [])}
+    rules = text_of(f"{PACKAGE}.{stem}").get("rules", [])
+    found = {row[key] for row in rules for key in ("does", "name") if key in row}
     for node in ast.walk(ast.parse((FOLDER / f"{stem}.py").read_text("utf8"))):
         match node:
             case ast.Constant(value=str(text)):
