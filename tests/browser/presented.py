@@ -44,9 +44,12 @@ FAULTS = """async every => {
       if (size && size < 23.95) say(`${size.toFixed(1)} px: ${kind} ${words}`);
     }
     for (const one of [...root.querySelectorAll(boxes)].filter(seen)) {
-      const skin = box(one.querySelector(":scope > rect"));
+      const skin = one.querySelector(":scope > rect");
+      const scale = skin.getScreenCTM().a; // two points, as on a page
       for (const text of one.querySelectorAll(":scope > text:not(.stamp)")) {
-        if (seen(text) && beside(box(text), skin)) say(`too wide: ${text.textContent}`);
+        const [inner, outer] = [box(text), box(skin)];
+        const over = Math.max(outer.left - inner.left, inner.right - outer.right);
+        if (seen(text) && over > 2 * scale) say(`too wide: ${text.textContent}`);
       }
     }
     for (const { picture, isWhole, body, map, parts, followed } of player.graphs) {

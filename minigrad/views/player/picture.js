@@ -551,8 +551,8 @@ export class PicturePane {
     if (!inside || (this.onWall && !beside)) {
       const [wide, tall] = this.whole();
       const [side, above] = this.border;
-      const rest = (this.onWall ? 1 - MAP : 1) * w - box.width;
-      this.look([placed(box.x - Math.max(0, rest) / 2, w, wide, side), placed(box.y - (h - box.height) / 2, h, tall, above), w, h]);
+      const rest = this.onWall ? Math.max(0, (1 - MAP) * w - box.width) : w - box.width;
+      this.look([placed(box.x - rest / 2, w, wide, side), placed(box.y - (h - box.height) / 2, h, tall, above), w, h]);
     }
     const [left, top] = this.view;
     setKinds(this.map, { left: part.x + part.width > left + (1 - MAP) * w, above: part.y + part.height / 2 > top + h / 2 });
