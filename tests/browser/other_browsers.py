@@ -18,7 +18,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -243,8 +243,8 @@ def compare(other: Driven, page: Any, file: Path, near: float) -> tuple[int, lis
     return count, found
 
 
-def main(name: str) -> int:
-    """Compare the scenes; 2 where the browser isn't installed."""
+def main(name: str, scenes: Sequence[str]) -> int:
+    """Compare scenes; 2 where the browser isn't installed."""
     packages, near, started = BROWSERS[name]
     wrong, seen = 0, set[Any]()
     try:
@@ -260,7 +260,8 @@ def main(name: str) -> int:
             page = browser.new_page(
                 viewport={"width": width, "height": height}, reduced_motion="reduce"
             )
-            for scene, program in SCENES.items():
+            for scene in scenes or SCENES:
+                program = SCENES[scene]
                 if program in seen:
                     continue
                 seen.add(program)
@@ -279,4 +280,6 @@ def main(name: str) -> int:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("browser", choices=BROWSERS)
-    sys.exit(main(parser.parse_args().browser))
+    parser.add_argument("scenes", nargs="*", help="all, if none is named")
+    chosen = parser.parse_args()
+    sys.exit(main(chosen.browser, chosen.scenes))
