@@ -14,7 +14,6 @@ from tests.course.grade.attacks import LIVE
 from tests.course.grade.conftest import Grade
 from tests.course.grade.test_examiner import cells_of
 
-
 IN_A_CALL = " while calling a Python object"
 """Whether Python says this of a recursion hangs on how deep it began."""
 
