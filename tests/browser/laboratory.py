@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import os
@@ -10,15 +11,16 @@ import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import ElementHandle, Frame, Page
+from playwright.sync_api import Browser, ElementHandle, Frame, Page, sync_playwright
 
 from minigrad import _bootstrap, _workspace
 
@@ -340,3 +342,23 @@ def wait_for_player(frame: Frame | Page) -> None:
 def go(frame: Frame | Page, position: int) -> None:
     """Put the player at a position."""
     frame.evaluate("to => document.querySelector('#player').player.go(to)", position)
+
+
+def look_by_command(
+    look: Callable[[Browser, str, Path, Path], None], about: str, needs: str
+) -> int:
+    """Let a command look at another program's pages, from the folder of a home.
+
+    It stops at the first thing that is not as it should be.
+    """
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("python", help=f"a Python that has {needs}")
+    parser.add_argument("pictures", type=Path, nargs="?", default=Path())
+    chosen = parser.parse_args()
+    chosen.pictures.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as home:
+        path = _bootstrap.find_browser(os.environ)
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        look(browser, chosen.python, Path(home), chosen.pictures)
+        browser.close()
+    return 0

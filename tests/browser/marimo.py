@@ -6,20 +6,16 @@ No test of each change, for the course does not install it.
 
 from __future__ import annotations
 
-import argparse
-import os
 import sys
-import tempfile
 import urllib.request
 from functools import partial
 from pathlib import Path
 
-from playwright.sync_api import Browser, Frame, Page, sync_playwright
+from playwright.sync_api import Browser, Frame, Page
 
-from minigrad import _bootstrap
 from tests.browser.figures import LIVE, SLIDE
-from tests.browser.laboratory import FLAGS, go
-from tests.browser.other_browsers import free_port, listening, running
+from tests.browser.laboratory import free_port, go, look_by_command
+from tests.browser.other_browsers import listening, running
 from tests.browser.seen import brightness
 from tests.browser.test_live_in_lab import grad_shown
 
@@ -73,20 +69,5 @@ def look(browser: Browser, python: str, home: Path, pictures: Path) -> None:
             assert (brightness(picture) > 0.8) is (theme == "light")
 
 
-def main(python: str, pictures: Path) -> int:
-    """Look, and stop at the first thing that is not as it should be."""
-    path = _bootstrap.find_browser(os.environ)
-    pictures.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as home:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        look(browser, python, Path(home), pictures)
-        browser.close()
-    return 0
-
-
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("python", help="a Python that has marimo and anywidget")
-    parser.add_argument("pictures", type=Path, nargs="?", default=Path())
-    options = parser.parse_args()
-    sys.exit(main(options.python, options.pictures))
+    sys.exit(look_by_command(look, __doc__, "marimo and anywidget"))

@@ -6,18 +6,22 @@ the Python that runs this. No test of each change, for the course does not insta
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
-import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from minigrad import _bootstrap
 from tests.browser.figures import SLIDE, live_notebook
-from tests.browser.laboratory import FLAGS, LESSON, Notebook, go, running_lab
+from tests.browser.laboratory import (
+    LESSON,
+    Notebook,
+    go,
+    look_by_command,
+    running_lab,
+)
 from tests.browser.seen import brightness
 from tests.browser.test_live_in_lab import grad_shown
 
@@ -71,20 +75,5 @@ def look(browser: Browser, server: str, home: Path, pictures: Path) -> None:
         print("lines of text have about 70 characters")
 
 
-def main(server: str, pictures: Path) -> int:
-    """Look, and stop at the first thing that is not as it should be."""
-    path = _bootstrap.find_browser(os.environ)
-    pictures.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as home:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        look(browser, server, Path(home), pictures)
-        browser.close()
-    return 0
-
-
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("python", help="a Python that has the package notebook")
-    parser.add_argument("pictures", type=Path, nargs="?", default=Path())
-    options = parser.parse_args()
-    sys.exit(main(options.python, options.pictures))
+    sys.exit(look_by_command(look, __doc__, "the package notebook"))

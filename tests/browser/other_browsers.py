@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 from playwright.sync_api import sync_playwright
 
 from minigrad import _bootstrap
-from tests.browser.laboratory import FLAGS
+from tests.browser.laboratory import FLAGS, free_port
 from tests.browser.seen import READ_PLAYER
 from tests.browser.test_picture import SCENES
 
@@ -135,13 +135,6 @@ def running(*command: str, **environment: str) -> Iterator[None]:
     finally:
         started.terminate()
         started.wait(30)
-
-
-def free_port() -> int:
-    """A port that nothing listens at."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 def listening(connect: Callable[[], T]) -> T:

@@ -338,16 +338,17 @@ def join(code: str, at: str = "127.0.0.1", *, name: str = "") -> Joined:
     url = address_of(at)
     code = str(code)
     known, arrived = read(place)
-    if known is not None and (known.url, known.code) == (url, code):
-        return Joined(known.name, page_of(known))
-    member = at_other_address(known, url, code)
+    same = known if known is not None and known.code == code else None
+    if same and same.url == url:
+        return Joined(same.name, page_of(same))
+    member = same and at_other_address(same, url)
     if member is None:
         answer = asked_to_join(url, code, name)
         # What was done before is the learner's own: only what comes now is sent, and
         # what waits for a room that can't be reached any more.
         begun = path.stat().st_size if path.exists() else 0
-        if known is not None and known.code == code:
-            begun = last_line(known, arrived)
+        if same:
+            begun = last_line(same, arrived)
         arrived = []
         until = datetime.now(UTC) + timedelta(hours=HOURS)
         member = Membership(
@@ -373,13 +374,10 @@ def keep(place: Path, member: Membership, arrived: list[dict[str, Any]]) -> None
     new.replace(place)
 
 
-def at_other_address(
-    member: Membership | None, url: str, code: str
-) -> Membership | None:
+def at_other_address(member: Membership, url: str) -> Membership | None:
     """The same membership where its room is now; None if that's another room."""
-    is_web = member is not None and SCHEME not in (member.url[:7], url[:7])
-    if member is None or member.code != code or not is_web:
-        return None
+    if any([one.startswith(SCHEME) for one in (member.url, url)]):
+        return None  # a folder's file isn't known elsewhere
     moved = replace(member, url=url)
     try:
         moved.request("events", {"events": []})

@@ -753,7 +753,10 @@ async def serve(chosen: argparse.Namespace) -> None:
     for task in tasks:
         task.cancel()
     if shared:
-        shutil.rmtree(shared.path)
+        try:
+            shutil.rmtree(shared.path)
+        except OSError as error:
+            print(f"Delete {shared.path} yourself: it can't be reached now ({error}).")
     server.stop()
     await asyncio.sleep(SOON)
     await server.close_all_connections()

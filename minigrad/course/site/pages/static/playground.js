@@ -75,25 +75,25 @@ class Playground {
     this.stop.hidden = false;
     this.run.disabled = true;
     const { pyodide, wheel } = this.box.dataset;
-    let files;
     if (!this.worker) {
       this.say("Loading Python …");
-      let code = `${ROOT}_static/playground_worker.js`;
-      if (location.protocol === "file:") {
+      if (location.protocol === "file:" && !this.files) {
+        const run = (this.waiting = {});
         try {
-          files = await filesBeside();
+          this.files = await filesBeside();
         } catch {
           this.rest("Python isn't beside this file. Open the page from a web server, such "
             + "as: python -m http.server");
           return;
         }
-        code = URL.createObjectURL(files.get("playground_worker.js"));
+        if (run !== this.waiting) return; // stopped meanwhile
       }
-      this.worker = new Worker(code);
+      const code = this.files && URL.createObjectURL(this.files.get("playground_worker.js"));
+      this.worker = new Worker(code || `${ROOT}_static/playground_worker.js`);
       this.worker.onmessage = ({ data }) => this.heard(data);
     }
     this.worker.postMessage({
-      files,
+      files: this.files,
       base: new URL(pyodide, location).href,
       wheel,
       source: this.box.querySelector("#python").content.textContent,
@@ -109,7 +109,7 @@ class Playground {
 
   end(said) {
     this.worker?.terminate();
-    this.worker = null;
+    this.worker = this.waiting = null;
     this.rest(said);
   }
 
