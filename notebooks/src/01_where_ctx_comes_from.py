@@ -260,8 +260,8 @@ Double.apply(pair).backward(mg.tensor([100.0, 0.5]))
 pair.grad
 
 # %% [markdown] tags=["explain"]
-# For several numbers the local derivatives are a table, the **Jacobian**: a row for each
-# number of the result, a column for each number of the input. `Double` has
+# For several numbers the local derivatives form a table, the **Jacobian**: a row for
+# each number of the result, a column for each number of the input. `Double` has
 # [[2, 0], [0, 2]], and the chain rule is [100, 0.5] · [[2, 0], [0, 2]] = [200, 1]. With
 # those zeros you only need 2 times each number, so `backward` never builds the table.
 

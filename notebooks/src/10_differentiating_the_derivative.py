@@ -441,8 +441,8 @@ slopes[:3], product[:3]
 #
 # A model can be too steep: a small change of its input changes the result a lot. A
 # **gradient penalty** adds the slope to the loss, so backward goes through the slope to
-# the parameters. Here the penalty is all there is. (What goes into relu is 6.1,
-# not 0.)
+# the parameters. Here the penalty is all there is. (relu gets 6.1
+# here, so this is far from its corner at 0.)
 
 
 # %% tags=["slide"]

@@ -319,8 +319,9 @@ y.backward(mg.ones(1000))
 # %% [markdown] tags=["explain", "slide"]
 # After forward no box holds a value. (The checkpoint itself keeps x. It's no node, so
 # the strip doesn't count that.) In backward the first sine runs again, in a graph of
-# its own, for the second one's input, the last value that was saved. Your two nodes get
-# what it computed, and now the most is kept: two arrays, 8,000 bytes.
+# its own. That gives the second one its input; nothing after it was saved, so the second
+# doesn't run. Your two nodes get what was computed, and now the most is kept: two
+# arrays, 8,000 bytes.
 
 # %% [markdown] tags=["slide"]
 # ## How many checkpoints?

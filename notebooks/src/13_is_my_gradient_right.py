@@ -96,7 +96,7 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # It's off by 91 %, and near 100 the step would vanish altogether. So check in float64,
 # whose numbers are half a billion times closer together. Even there a step can be too
-# small, or too large: here's the error of the cube's slope at 2 over the step, both as
+# small, or too large: here's the error of the cube's slope at 2 for each step, both as
 # powers of ten.
 
 
@@ -216,7 +216,7 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # **True, True, True.** The slopes are right at this point. Each of these Functions goes
 # wrong only together with something else: a call at a different x, a change in place,
-# code that still needs the gradient it sent. So test that, too. If all is well, the two
+# code that still needs the gradient it sent. So test those, too. If all is well, the two
 # functions below give 3 and 1.
 
 
@@ -239,8 +239,8 @@ changed_in_between(OnCtx.apply), after_being_sent(InPlace.apply)
 
 # %% [markdown] tags=["explain", "slide"]
 # 75 and 3. `OnCtx` reads x when it has changed; a saved tensor would have raised an
-# error (lesson 08). `InPlace` writes into a tensor that isn't its own. (The warnings
-# are teaching mode's. PyTorch says nothing.)
+# error (lesson 08). `InPlace` writes into a tensor that isn't its own: your g is 3
+# now, not 1. (The warnings are teaching mode's. PyTorch says nothing.)
 
 # %% tags=["because", "hide-input"]
 course.because(
@@ -269,8 +269,9 @@ right = mg.allclose(nine, (3 * x**2).diag())
 right, mg.autograd.gradcheck(lambda x: -3 * Clamped.apply(x), x, raise_exception=False)
 
 # %% [markdown] tags=["explain"]
-# All nine are right, as 0 and 1 aren't clamped; -3 is, and so is any gradient above 1
-# in training. (Without the -3, PyTorch's gradcheck says True. Ours still says False: it
+# All nine are right, as 0 and 1 aren't clamped. gradcheck says False: it sends -3
+# through the clamp. In training, any gradient below -1 or above 1 would be clamped, too.
+# (Without the -3, PyTorch's gradcheck says True. Ours still says False: it
 # sends random numbers as well.)
 
 # %% [markdown] tags=["slide"]
@@ -326,7 +327,7 @@ mg.autograd.gradcheck(Counts.apply, x)
 
 # %% [markdown] tags=["explain", "slide"]
 # *Not reentrant* means: the same question, asked twice, got two answers. So this rule
-# is wrong. (At -1.5 the slope is 6.75; the calls 2 and 4 ask for it: 13.5, then 27.) A
+# is wrong. (At -1.5 the slope is 6.75; calls 2 and 4 ask for it, and get 13.5, then 27.) A
 # right rule also fails in float32, and if forward draws random numbers. So a failure
 # isn't yet a wrong rule. And a True says little if
 #

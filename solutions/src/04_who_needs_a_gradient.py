@@ -142,8 +142,8 @@ class Scale(mg.autograd.Function):
 #
 # Freeze `w1` (delete its `requires_grad=True`), run the cell, and look which nodes
 # backward visits. Then unfreeze `w1` and freeze `w2`. Then answer. (**AccumulateGrad**
-# is the node of a tensor that you made: it adds what arrives to its `.grad`. About 10
-# minutes.)
+# is the node of a tensor that you made: it adds what arrives to its `.grad`. Extra:
+# about 10 minutes.)
 
 # %% tags=["step"]
 # %%step

@@ -108,7 +108,7 @@ passes(Linear, (4, 3), (2, 3))
 passes(Gap, (2, 3), (2, 3))
 
 # %% [markdown]
-# Repair both, run their cells again, and hand over all three.
+# Repair both, run their cell and the tests again, and hand over all three.
 
 # %% [markdown]
 # ## 13.5 Clinic 3 and 4
@@ -132,7 +132,8 @@ class Sine(mg.autograd.Function):
 
 # %% [markdown]
 # The questions of the card: 1 is it in the graph, 2 shapes and dtypes, 3 gradcheck, 4
-# two calls, 5 anomaly mode. `found_by` has the first that says no, Swish first.
+# two calls, 5 anomaly mode. Put two numbers into `found_by`: the first question that says
+# no for `Swish`, then for `residual`.
 
 # %% tags=["exercise"]
 # shipped Swish
