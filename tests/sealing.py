@@ -42,8 +42,6 @@ def sealed_state() -> Iterator[None]:
     minigrad.teaching(False)
     observe.clear()
     inference.open_blocks = 0  # a block that a test entered, and never left, is counted
-    if not gc.get_freeze_count():  # a benchmark has ended
-        gc.freeze()
 
 
 @pytest.fixture(autouse=True)
