@@ -36,11 +36,11 @@ import { flowOf, placeTags, pointsOf, wireOf } from "./wires.js";
 const CHOICES = ".hit[role]";
 const ALL_DRAWN = 300; // things; of a picture with more there is a window
 const AROUND = 250; // points drawn beyond the edges of the window
-const LEAST_SCALE = 11 / 13; // the smallest text has 13 points, and is never below 11
+export const LEAST_SCALE = 11 / 13; // the smallest text has 13 points, and is never below 11
 const ON_PAGE = { border: [12, 12], least: LEAST_SCALE, most: 1.5 };
-// presenter.css: the smallest text has 14 points, zoomed by 1.4, and is never below 24
+// presenter.css: the smallest text has 14 px, zoomed by 1.4, and is never below 24 px (18 points)
 const ON_WALL = { border: [8, 4], least: 24 / (14 * 1.4), most: 3 };
-const MAP = 0.28; // of the width on a wall, presenter.css
+const MAP = 0.28; // of the width: 26% in presenter.css, and its margin
 const MOST_HIGH = 560;
 const LAYERS = ["flows", "wires", "parts", "tags", "overlay"];
 let count = 0;

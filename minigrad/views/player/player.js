@@ -43,9 +43,9 @@ export class Player {
     this.position = -1;
     this.stops = this.story.stopsAt(this.level);
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
+    this.listening = new AbortController();
     this.presenter = new Presenter(this);
     this.edits = options.side ? null : options.edits || new Edited(options.python);
-    this.listening = new AbortController();
     this.build();
     this.edits?.belongTo(this);
     this.go(options.position || 0);
