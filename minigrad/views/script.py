@@ -1,8 +1,8 @@
 """The player's code as a page has it: the modules of ``player/``, joined and shortened.
 
-``python -m minigrad.views.script`` makes the files in ``bundles/`` of them; that takes
-npx, which fetches terser and esbuild, and zopfli. Who has changed a module or a style
-sheet and not made them anew is shown them as they are written.
+``python -m minigrad.views.script`` makes the files in ``bundles/`` of them. That takes
+npx, which fetches terser and esbuild, and the package zopfli. If you change a module or
+a style sheet and don't run it, you see your files as you wrote them.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ TEXTS: Final = {
 """Beginnings of the texts that only this page, or part, has a place for."""
 ESBUILD: Final = ("npx", "--yes", "esbuild@0.28.2", "--minify", "--loader=css")
 QUICK: Final = partial(gzip.compress, mtime=0)
-SMALL: Final = "passes=2,pure_getters,sequences=false"  # what packs best
-TERSER: Final = ("npx", "--yes", "terser@5.51.4", "--module", "-c", SMALL, "-m")
+TERSER_OPTIONS: Final = "passes=2,pure_getters,sequences=false"  # what packs best
+TERSER: Final = ("npx", "--yes", "terser@5.51.4", "--module", "-m", "-c")
 
 IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 # The digits of a page follow each other, but for what HTML and JSON would escape.
@@ -154,7 +154,7 @@ def main() -> int:
     """Make all bundles."""
     BUNDLES.mkdir(exist_ok=True)
     for first in STARTS:
-        _make(BUNDLES / f"{first}.js", joined(first), TERSER)
+        _make(BUNDLES / f"{first}.js", joined(first), (*TERSER, TERSER_OPTIONS))
     for first in SHEETS:
         _make(BUNDLES / f"{first}.css", sheets(first), ESBUILD)
     bundle.cache_clear()

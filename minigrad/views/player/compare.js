@@ -9,6 +9,7 @@ import { Found } from "./found.js";
 import { onKey } from "./keys.js";
 import { message } from "./messages.js";
 import { start } from "./page.js";
+import { LEAST_SCALE } from "./picture.js";
 import { Player } from "./player.js";
 import { pictureOf } from "./saving.js";
 import { lastAtMost } from "./story.js";
@@ -18,7 +19,6 @@ import { lastAtMost } from "./story.js";
 /** @typedef {import("./types").Event} Event */
 /** @typedef {import("./types").PlayerOptions} PlayerOptions */
 
-const READABLE = 11 / 13; // the scale at which a picture's smallest text has 11 points
 const REST = blankState();
 
 export class Comparison extends Player {
@@ -89,7 +89,7 @@ export class Comparison extends Player {
     if (this.presenter.on) return;
     const room = this.root.clientWidth / 2 - 40;
     const wide = Math.max(0, ...this.sides.map(({ graph }) => graph.picture?.size[0] || 0));
-    this.root.classList.toggle("abreast", wide * READABLE <= room);
+    this.root.classList.toggle("abreast", wide * LEAST_SCALE <= room);
   }
 
   // The side that has the focus, else the first: what is asked of one picture goes there.
