@@ -436,5 +436,5 @@ export class Player {
  */
 function phaseOf({ phases }) {
   const { of, name } = phases.at(-1) || {};
-  return name ? message("phase", { of, name: wordFor(name) }) : "";
+  return name ? message("phase.name", { of, name: wordFor(name) }) : "";
 }
