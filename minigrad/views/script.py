@@ -43,7 +43,9 @@ STARTS: Final = {
 """What the modules that are bundled do at last."""
 ESBUILD: Final = ("npx", "--yes", "esbuild@0.28.2", "--minify", "--loader=css")
 QUICK: Final = partial(gzip.compress, mtime=0)
-TERSER_OPTIONS: Final = "passes=2,pure_getters,sequences=false"  # what packs best
+TERSER_OPTIONS: Final = (
+    "passes=2,pure_getters,sequences=false,unsafe"  # what packs best
+)
 TERSER: Final = ("npx", "--yes", "terser@5.51.4", "--module", "-m", "-c")
 
 IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
@@ -145,14 +147,18 @@ def _with_texts(script: str, *names: str) -> str:
         for key, text in page.items()
         if key.startswith(families) or key.removesuffix(".one") in two
     }
-    said = {key: json.dumps(page[key], ensure_ascii=False) for key in {*page} - {*apart}}
+    said = {
+        key: json.dumps(page[key], ensure_ascii=False) for key in {*page} - {*apart}
+    }
     words = {word: text for word, text in table["words"].items() if word != text}
     tables = {"MESSAGES": apart, "WORDS": words}
     consts = [
         f"const {name}={json.dumps(told, ensure_ascii=False, separators=(',', ':'))};"
         for name, told in tables.items()
     ]
-    return "".join([*consts, _LITERAL.sub(lambda key: said.get(key[1], key[0]), script)])
+    return "".join(
+        [*consts, _LITERAL.sub(lambda key: said.get(key[1], key[0]), script)]
+    )
 
 
 def main() -> int:

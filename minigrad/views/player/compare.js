@@ -35,10 +35,10 @@ export class Comparison extends Player {
     root.classList.add("mg-player", "mg-comparison");
     root.tabIndex = 0;
     root.dataset.lmSuppressShortcuts = "true";
-    root.setAttribute("role", "group");
-    root.setAttribute("aria-label", message("player.name", { title: data.meta.title }));
+    root.role = "group";
+    root.ariaLabel = message("player.name", { title: data.meta.title });
     this.say = element("p", "say");
-    this.say.setAttribute("aria-live", "polite");
+    this.say.ariaLive = "polite";
     this.begin = element("span");
     this.phase = element("span");
     this.next = textButton(message("compare.next"), message("compare.next"), "d", () => this.goOn());
@@ -66,7 +66,7 @@ export class Comparison extends Player {
       const box = place.querySelector(".sentence");
       box.prepend(element("h2", "", title));
       place.tabIndex = -1;
-      side.say.removeAttribute("aria-live");
+      side.say.ariaLive = null;
       nameSide(place, title);
       return side;
     });
@@ -280,7 +280,7 @@ function joined(data) {
 function nameSide(place, side) {
   for (const part of place.querySelectorAll("section[aria-label], [role=region]")) {
     const fields = { name: part.getAttribute("aria-label"), side };
-    part.setAttribute("aria-label", message("compare.side", fields));
+    part.ariaLabel = message("compare.side", fields);
   }
 }
 

@@ -146,7 +146,7 @@ export class Edits extends Edited {
     if (number !== null) {
       const [slider, most] = [element("input"), 2 * Math.abs(number) || 1];
       Object.assign(slider, { type: "range", min: -most, max: most, step, value: number });
-      slider.setAttribute("aria-label", message("editing.slider", { name }));
+      slider.ariaLabel = message("editing.slider", { name });
       let gesture = {};
       slider.oninput = () => this.set(this.what, (this.input.value = slider.value), gesture);
       slider.onchange = () => (gesture = {});
