@@ -42,7 +42,7 @@ class BackwardStory:
         self._picked: Any = None
         self._card: Any = None
         self._old: Any = None
-        self._told_as_returned: int | None = None
+        self._told_as_returned: set[int] = set()
         self._running: dict[int, tuple[Any, Card]] = {}
         self._open_tasks: list[tuple[int, int]] = []
         self._joins: set[str | None] = set()
@@ -106,6 +106,7 @@ class BackwardStory:
         self._leave(task)
         log, card = self._log, self._cards.get(id(node)) or self._cards.new(node)
         self._running[id(task)] = node, card
+        self._told_as_returned.discard(id(node))
         if card.is_leaf:
             self._old = self._look(node.variable.grad)
         else:
@@ -160,16 +161,15 @@ class BackwardStory:
             self._log.program_may_have_run()
         if len(self._open_tasks) > 1:
             self._end_those_inside(task)
-        if card.is_users and self._told_as_returned != id(node):
+        if card.is_users:
             self.say_returned(node, gradients)
-        self._told_as_returned = None
 
     def say_returned(self, node: Any, gradients: Sequence[Any]) -> None:
-        """What a rule has returned, before hooks change it."""
-        self._told_as_returned = id(node)
+        """What a rule has returned, before hooks change it: told once."""
         card = self._cards.of(node)
-        if not card.is_users:
+        if not card.is_users or id(node) in self._told_as_returned:
             return
+        self._told_as_returned.add(id(node))
         refs = [*map(self._look, gradients)]
         self._log.emit(
             {

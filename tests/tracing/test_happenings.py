@@ -54,6 +54,29 @@ def test_hook_is_a_step_with_what_went_in_and_what_came_out() -> None:
     assert post["new"] is None
 
 
+def test_rule_has_returned_once_each_time_it_runs_whatever_its_hooks_do() -> None:
+    def once_more(*given: Any) -> None:
+        with mg.enable_grad():
+            happenings.Cube.apply(mg.tensor(1.0, requires_grad=True)).backward()
+
+    def fails(*given: Any) -> None:
+        raise LookupError
+
+    def program() -> None:
+        y = happenings.Cube.apply(mg.tensor(2.0, requires_grad=True))
+        y.grad_fn.register_hook(happenings.look)
+        y.grad_fn.register_hook(once_more)
+        handle = y.grad_fn.register_hook(fails)
+        with pytest.raises(LookupError):
+            y.backward(retain_graph=True)
+        handle.remove()
+        y.backward()
+
+    events = happenings.recorded(program).data["events"]
+    returned = [e["returned"] for e in events if "returned" in e]
+    assert len(returned) == 2 + 2  # of y, and of what its second hook does
+
+
 def test_packed_value_counts_with_its_own_bytes() -> None:
     trace = happenings.recorded(happenings.saved_hooks)
     (packed,) = events_of(trace, "hook.pack")
