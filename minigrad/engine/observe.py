@@ -85,7 +85,10 @@ class Observer(Protocol):
     def node_returned(
         self, task: GraphTask, node: _FunctionBase, gradients: list[Any]
     ) -> None:
-        """Backward, *check what it returned*: one gradient per edge, checked."""
+        """Backward, *check what it returned*: one gradient per edge, checked.
+
+        It is the engine's own list: what an observer puts there is sent instead.
+        """
 
     def gradient_sent(
         self,

@@ -236,9 +236,7 @@ class BackwardStory:
         log, owner = self._log, card.node or self._graph.number(card)
         log.ctxs.touched += 1
         card.seen_at = -1
-        size = 0
-        if card.fixed is None or owner in log.memory.held:
-            size = log.memory.released(node, card)
+        size = log.memory.released(node, card)
         log.emit((released, owner, card.label, card.is_users, len(dropped), size))
 
     def backward_finished(self, task: Any) -> None:

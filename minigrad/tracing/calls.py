@@ -147,7 +147,7 @@ class Calls:
             array, needs = value.array, value._requires_grad
             if value._version_counter is not None:
                 version = value._seen_version()
-            if array.nbytes <= MOST_BYTES_TO_KEEP:
+            if array.nbytes <= MOST_BYTES_TO_KEEP:  # as digest_of, without its call
                 numbers: Any = array.shape, array.dtype, array.tobytes(), ""
             else:
                 numbers = self._values.numbers(array, version)

@@ -77,7 +77,8 @@ class GraphLog:
         seen = log.ctxs.edges_seen(node, self.show_older)
         name = card.node or self.number(card)
         card.edges = None if card.is_users else seen
-        # Else the step of the memory that is let go shows this ctx, too.
+        # With something let go to tell, the step of that shows this ctx first, as it is
+        # at work.
         made = None if log.memory.gone else log.ctxs.made(card, node)
         # A learner's node takes what it saved when it has been wired.
         kept = 0

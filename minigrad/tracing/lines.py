@@ -144,11 +144,13 @@ class FrameLog:
         code = opened.code
         told = code.title == "your cell" or code.is_gradient_rule
         level = ENGINE if told else code.level
-        parts = None
+        val = self._log.values.look(value) or plain("None")
+        seen, parts = val, None
         if isinstance(value, tuple) and len(value) <= MOST_ITEMS:
             parts = [self._in_a_sentence(item) for item in value]
-        say = (sentences.left, code.title, self._in_a_sentence(value), parts)
-        val = self._log.values.look(value) or plain("None")
+        elif isinstance(value, (tuple, list)):
+            seen = plain(brief(value))
+        say = (sentences.left, code.title, seen, parts)
         self._step("return", level, say, opened, opened.reach, val=val)
         self._close(opened)
 

@@ -20,8 +20,6 @@ from minigrad.tracing.values import ValueStore
 MOST_EVENTS: Final = 20_000
 SLACK: Final = 5_000
 """How many more there may be before the middle is left out."""
-LOOKED: Final = ("ctx.save", "ctx.free")
-"""Steps that have looked at the memory of their ctx."""
 Event = dict[str, Any]
 """A step of the recording, as the trace has it."""
 Told = tuple[Any, ...]
@@ -87,7 +85,8 @@ class EventLog:
             if may_differ and number is None:
                 changes = ctxs.changes(card, ctx)
                 is_kept = changes is not None and card.is_users and ctx._edges
-                if is_kept and kind_of(event) not in LOOKED and filled(ctx):
+                looked = type(event) is dict and event["k"] == "ctx.save"
+                if is_kept and not looked and filled(ctx):
                     self.id_of(ctx)
                     memory.look_at_node(ctx, card)
         if number is not None:
@@ -195,11 +194,6 @@ class EventLog:
         card = self.cards.of(node)
         tensor = self.names.of(node.variable) if card.is_leaf else None
         return called(card.label, tensor)
-
-
-def kind_of(event: Event | Told) -> str | None:
-    """The kind of an event that is made already."""
-    return event["k"] if isinstance(event, dict) else None
 
 
 def filled(ctx: Any) -> bool:

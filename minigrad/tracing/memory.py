@@ -37,8 +37,7 @@ class Memory:
     def __init__(self, names: Names) -> None:
         self.names = names
         self.held: dict[str, dict[str, Item]] = {}
-        self._count = 0
-        self._numbers = count()
+        self._items, self._roots = count(), count()
         self._buffers: dict[int, Buffer] = {}
         self.added: list[Item] = []
         self.dropped: list[Drop] = []
@@ -158,7 +157,7 @@ class Memory:
             root = array if array.base is None else root_of(array)
             buffer, size = self._buffer(root), root.nbytes
             item: Item = {
-                "id": f"m{self._count}",
+                "id": f"m{next(self._items)}",
                 "owner": node,
                 "of": label,
                 "key": key,
@@ -166,7 +165,6 @@ class Memory:
                 "bytes": size,
                 "buf": buffer,
             }
-            self._count += 1
             held[key] = item
             self.added.append(item)
             sizes[buffer] = size
@@ -177,7 +175,7 @@ class Memory:
         known = self._buffers.get(id(root))
         if known is None or known() is not root:
             known = self._buffers[id(root)] = Buffer(root)
-            known.name = f"b{next(self._numbers)}"
+            known.name = f"b{next(self._roots)}"
         return known.name
 
 

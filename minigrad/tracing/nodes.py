@@ -112,7 +112,7 @@ def kind_of(node: Any) -> Kind:
         leaf,
         users,
         isinstance(node, BuiltinBackward),
-        "AccumulateGrad" if leaf else label_of(node),
+        label_of(node),
         node.name(),
         function_of(node),
         rule_of(node) if users else "",

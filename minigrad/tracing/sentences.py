@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from minigrad.engine.core.tensor import Tensor
+from minigrad.tracing.calls import value_of
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.messages import in_turn, joined, message, word
 from minigrad.tracing.pictures import is_told_by_shape
@@ -25,15 +26,15 @@ Fact = tuple[bool | None, Any]
 """Whether a tensor requires grad, None for no tensor; its name, shape, or text."""
 
 
-def counted(receivers: list[tuple[str, Any]]) -> str:
+def counted(receivers: list[tuple[str, str]]) -> str:
     """Nodes in words, each name once: ``a twice and b``; nodes may share a name."""
-    nodes: dict[str, list[int]] = {}
+    nodes: dict[str, list[str]] = {}
     for name, node in receivers:
         nodes.setdefault(name, []).append(node)
     return joined([times(name, which) for name, which in nodes.items()])
 
 
-def times(name: str, nodes: list[int]) -> str:
+def times(name: str, nodes: list[str]) -> str:
     """A name, and how often its node is there, or how many nodes have it."""
     count, different = len(nodes), len(set(nodes))
     if count == 1:
@@ -77,13 +78,12 @@ def told(fact: Fact) -> str:
 def collected(given: list[Any], recording: bool) -> str:
     """Apply, phase 1: ``given`` are the arguments, as a call notes them."""
     seen = []
-    for one in given:
-        if isinstance(one, str):
-            seen.append(message("input.plain", value=one))
+    for one in map(value_of, given):
+        if "text" in one:
+            seen.append(message("input.plain", value=one["text"]))
             continue
-        name, numbers, _, needs, _ = one
-        key = "input.needs" if needs else "input.needs-not"
-        tensor = name or told_by_value(Note(("A", numbers)))
+        key = "input.needs" if one["needs"] else "input.needs-not"
+        tensor = one["name"] or told_by_value(one["v"])
         seen.append(message(key, tensor=tensor))
     return in_turn(
         message("inputs.collected" if seen else "inputs.none", inputs=joined(seen)),
@@ -141,7 +141,7 @@ def wrapped(outputs: list[Any], recording: bool, plain: list[int]) -> str:
     )
 
 
-def wired(name: str, receivers: list[tuple[str, int]]) -> str:
+def wired(name: str, receivers: list[tuple[str, str]]) -> str:
     """Apply, phase 5, of a call that is recorded."""
     leads = message("ctx.leads", receivers=counted(receivers)) if receivers else ""
     return in_turn(message("ctx.wired", node=name), leads)
@@ -152,7 +152,7 @@ def not_wired() -> str:
     return message("ctx.not-wired")
 
 
-def built_in(name: str, receivers: list[tuple[str, int]]) -> str:
+def built_in(name: str, receivers: list[tuple[str, str]]) -> str:
     """A built-in operation that was recorded."""
     key = "node.joins.leads" if receivers else "node.joins"
     return message(key, node=name, receivers=counted(receivers))

@@ -41,7 +41,7 @@ class Story(BackwardStory):
         self.marked: tuple[Any, ...] | None = None  # dirty, while apply wraps outputs
 
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
-        if not (ctx._edges or joins_story(ctx, function)):
+        if not joins_story(ctx, function):
             return
         log, cards = self._log, self._cards
         log.program_may_have_run()

@@ -142,7 +142,7 @@ class ValueStore:
     def look(self, value: Any) -> Ref:
         """The same of a gradient, mostly an array."""
         if type(value) is np.ndarray and value.dtype.kind in DRAWN:
-            if value.nbytes <= MOST_BYTES_TO_KEEP:
+            if value.nbytes <= MOST_BYTES_TO_KEEP:  # as digest_of, without its call
                 return value.shape, value.dtype, value.tobytes(), ""
             return Note(("A", self.numbers(value)))
         return None if value is None else self.ref(value)
@@ -212,10 +212,7 @@ class ValueStore:
         self, tensor: Any, array: Any, version: int, now: int, output: int | None
     ) -> Ref:
         """A saved value: its numbers, its version then and now, whose output it is."""
-        if array.nbytes <= MOST_BYTES_TO_KEEP:
-            numbers: Any = array.shape, array.dtype, array.tobytes(), ""
-        else:
-            numbers = self.numbers(array, now)
+        numbers = self.numbers(array, now)
         name = None if output is not None else self.names.of(tensor)
         return Note(("S", numbers, name, version, now, output))
 
