@@ -57,7 +57,8 @@ class BackwardStory:
         if task.create_graph:
             self._graph.recorded_tasks.append(id(task))
         while self._open_tasks and self._open_tasks[-1][1] >= task.depth:
-            self._open_tasks.pop()  # an error has ended it
+            self._fails()
+            self._open_tasks.pop()
         inside = len(self._open_tasks)
         self._open_tasks.append((id(task), task.depth))
         for node, _, _ in task.roots:
@@ -250,8 +251,13 @@ class BackwardStory:
         """``task`` goes on: what it had called and an error has ended is over."""
         if any([known == id(task) for known, _ in self._open_tasks]):
             while self._open_tasks[-1][0] != id(task):
-                self._running.pop(self._open_tasks[-1][0], None)
+                self._fails()
                 self._end(asides.backward_failed())
+
+    def _fails(self) -> None:
+        """An error has ended the task that began last: no node of it is at work."""
+        node, _ = self._running.pop(self._open_tasks[-1][0], (None, None))
+        self._log.ctxs.close(node)
 
     def _end(self, say: str) -> None:
         if self._open_tasks:

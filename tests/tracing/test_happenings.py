@@ -14,7 +14,7 @@ from minigrad.tracing.budget import ctx_changes
 from minigrad.utils.checkpoint import checkpoint
 from minigrad.views import graph, picture
 from tests.tracing import happenings
-from tests.tracing.programs import events_of
+from tests.tracing.programs import Breaks, events_of
 from tests.views import folding
 
 GOLDEN = Path(__file__).with_name("happenings.sentences.txt")
@@ -236,6 +236,32 @@ def test_error_in_a_recorded_backward_ends_its_graph() -> None:
             mg.autograd.grad(y, x, create_graph=True)
         (x * x).backward()
     assert {n["order"] for n in trace.data["graph"]["nodes"]} == {1}
+
+
+@pytest.mark.parametrize("tries", [1, 2])
+def test_node_that_an_error_has_ended_is_at_work_no_more(tries: int) -> None:
+    class Tries(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            for _ in range(tries):
+                with mg.enable_grad():
+                    y = Breaks.apply(mg.tensor(1.0, requires_grad=True), "backward")
+                with pytest.raises(KeyError):
+                    y.backward()
+            return grad
+
+    x = mg.tensor(2.0, requires_grad=True)
+    with Recorder(Trace(), lines=False) as recorder:
+        Tries.apply(x).backward()
+    trace = recorder.trace
+    (tried,) = [one["id"] for one in trace.data["ctxs"] if "Tries" in one["name"]]
+    _, *inside = events_of(trace, "backward.begin")
+    (returned,) = [one for one in trace.data["events"] if "returned" in one]
+    assert [one["cid"] for one in (*inside, returned)] == [tried] * (tries + 1)
 
 
 def test_tangents_run_with_the_values() -> None:
