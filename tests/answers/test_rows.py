@@ -16,7 +16,7 @@ SEEDS = 0, 7
 PATIENCE = 60.0
 """Seconds for one answer: the machine may be busy with other things."""
 
-LONG = re.compile(r"\d\.\d{13}")
+LONG = re.compile(r"\d\.\d{13}|\d{5,}\.\d{6}")
 """A number with what a computer adds to its end, such as 2.5600000000000005."""
 
 EVERY = [answer for name in rows.exercises() for answer in rows.answers_to(name)]
@@ -25,7 +25,7 @@ EVERY = [answer for name in rows.exercises() for answer in rows.answers_to(name)
 @pytest.mark.parametrize("answer", EVERY, ids=lambda answer: answer.label)
 def test_answer_is_judged_as_its_row_says(answer: rows.Answer) -> None:
     full = catalogue.load(answer.exercise).points
-    seed = SEEDS[len(answer.label) % 2]
+    seed = SEEDS[answer.number % 2]
     handed = answer.made_anew()
     verdict = examine(answer.exercise, handed, seed=seed, seconds=PATIENCE)
     assert verdict.state == answer.state, verdict.message

@@ -32,8 +32,14 @@ DIMENSIONS = (
 )
 """What an exercise may be tried on, beside what is ordinary."""
 
-NUMBERS = {"usual": 1.75, "negative": -2.5, "zero": 0.0, "large": 1e5}
-NUMBERS |= {"small": 0.4, "another": 3.0}
+NUMBERS = {
+    "usual": 1.75,
+    "small": 0.4,
+    "another": 3.0,
+    "negative": -2.5,
+    "zero": 0.0,
+    "large": 1e5,
+}
 
 FLAG, AXIS, NUMBER = "yes or no", "axis of ", "any number"
 
@@ -97,6 +103,7 @@ class Corner:
     axes: int
     parameter: str = "usual"
     upstream: float = 1.0
+    is_corner: bool = True
 
 
 CORNERS = (
@@ -111,9 +118,9 @@ CORNERS = (
 
 
 ORDINARY = (
-    Corner("two axes", 2),
-    Corner("three axes", 3, parameter="small"),
-    Corner("one axis", 1, parameter="another"),
+    Corner("two axes", 2, is_corner=False),
+    Corner("three axes", 3, parameter="small", is_corner=False),
+    Corner("one axis", 1, parameter="another", is_corner=False),
 )
 """What comes before the corners where an exercise has no cases of its own."""
 
@@ -126,12 +133,15 @@ def cases(
     *,
     ordinary: bool = False,
 ) -> list[Case]:
-    """The corner cases of an exercise; ``result`` is what forward returns."""
+    """The corner cases of an exercise; ``result`` is what forward returns.
+
+    After ``ordinary`` ones, if it has none of its own.
+    """
     free = crossing.asked(contract) - crossing.gaps.keys()
-    made = []
-    for corner in ORDINARY if ordinary else ():
-        case = _Drawing(crossing, contract, random, corner).case(result)
-        made.append(replace(case, is_corner=False))
+    made = [
+        _Drawing(crossing, contract, random, corner).case(result)
+        for corner in (ORDINARY if ordinary else ())
+    ]
     for corner in CORNERS if crossing.inputs else ():
         if not {corner.name, corner.parameter} & free:
             continue
@@ -142,7 +152,7 @@ def cases(
             axes = 2
         if parameter not in free:
             parameter = "usual"
-        chosen = Corner(name, axes, parameter, corner.upstream)
+        chosen = replace(corner, name=name, axes=axes, parameter=parameter)
         made.append(_Drawing(crossing, contract, random, chosen).case(result))
     return made
 
@@ -184,7 +194,8 @@ class _Drawing:
         named = zip(self.contract.arguments, given, strict=True)
         plain = [f"{n} = {v}" for n, v in named if not hasattr(v, "dtype")]
         name = ", ".join([self.corner.name, f"shape {first.shape}", *plain])
-        return Case(name, given, self._upstream(result, given), is_corner=True)
+        upstream = self._upstream(result, given)
+        return Case(name, given, upstream, self.corner.is_corner)
 
     def _value(self, name: str, said: Any, before: Mapping[str, Any]) -> Any:
         if said == FLAG:

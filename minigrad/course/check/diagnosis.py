@@ -288,6 +288,7 @@ class _Patient:
             points=0,
             minutes=0,
             is_extra=False,
+            every_shape=False,
             hints=(),
             mistake_hints={},
             half_step="",

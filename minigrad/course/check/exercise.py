@@ -12,9 +12,6 @@ from minigrad.course.check import crossing
 from minigrad.course.check.facts import Array, Arrays, Case, Contract, is_float
 from minigrad.course.check.findings import Finding
 
-EVERY_SHAPE = ("any shape", "no axis", "stretched")
-"""Words of a statement: an axis may be missing, or an axis's length be 0."""
-
 
 @dataclass(frozen=True)
 class Question:
@@ -64,7 +61,8 @@ class Exercise:
     ``kind`` is a letter of curriculum and grading: P predict, R order the lines, I
     investigate, B find the bug, C complete, W write, M measure. ``half_step`` is shown
     after the same mistake came three times. ``spec`` is the module that goes with it.
-    One that ``is_extra`` counts neither in its lesson's minutes nor as next.
+    One that ``is_extra`` counts neither in its lesson's minutes nor as next. With
+    ``every_shape`` tensors without an axis, or without a number, are asked for, too.
     """
 
     id: str
@@ -74,6 +72,7 @@ class Exercise:
     points: int
     minutes: int
     is_extra: bool
+    every_shape: bool
     hints: tuple[str, ...]
     mistake_hints: Mapping[str, str]
     half_step: str
@@ -87,12 +86,6 @@ class Exercise:
         contract = getattr(self.spec, "CONTRACT", None)
         name = contract.name if contract else self.function or ", ".join(self.handed)
         return name or str(self.spec.ANSWER)
-
-    @property
-    def promises_every_shape(self) -> bool:
-        """Whether it speaks of tensors without an axis, or without a number, too."""
-        said = " ".join(self.statement.split())
-        return any(words in said for words in EVERY_SHAPE)
 
     @property
     def handed(self) -> Mapping[str, str]:

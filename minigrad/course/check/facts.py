@@ -267,3 +267,11 @@ class Facts:
     trials: tuple[Trial, ...]
     second: Second | None = None
     tangents: tuple[Tangent, ...] = ()
+
+    @property
+    def raised_bare(self) -> bool:
+        """Whether its usual call raised, for a tensor without an axis or a number."""
+        usual = self.trials[0]
+        crashes = [usual.crash, *[run.crash for run in usual.passes]]
+        crashes += [run.crash for run in self.tangents]
+        return self.case.is_bare and any(crashes)

@@ -26,4 +26,4 @@ _BLANKS: dict[str, tuple[str, ...]] = {
 """Where the engine has the whole rule. What an answer is built from stays: x * y."""
 
 EVERY = sorted({name for names in _BLANKS.values() for name in names})
-"""All that is missing while one of them is graded."""
+"""Every operation that is missing while some exercise is graded."""

@@ -83,12 +83,12 @@ def judge(
     """Name the mistakes behind ``facts``; what the exercise only remarks is apart.
 
     The corner cases are looked at once nothing is wrong with the ordinary ones. Where
-    the statement doesn't speak of every shape, an exception in bare cases is a remark.
+    not every shape is asked for, an exception in bare cases is a remark.
     """
     judgement = _ordinary_before_corners(facts, exercise, references)
-    told = [fact for fact in facts if not fact.case.is_bare]
+    told = [fact for fact in facts if not fact.raised_bare]
     raised = judgement.findings and judgement.findings[0].crashed
-    if not raised or exercise.promises_every_shape or len(told) in (0, len(facts)):
+    if not raised or exercise.every_shape or len(told) in (0, len(facts)):
         return judgement
     rest = _ordinary_before_corners(told, exercise, references)
     if rest.findings:
@@ -98,7 +98,8 @@ def judge(
 
 
 BARE = (
-    "The task doesn't mention such a tensor, so it counts. Can you make that work, too?"
+    "The task doesn't mention such a tensor, so your answer counts. Can you make it "
+    "work for one, too?"
 )
 
 

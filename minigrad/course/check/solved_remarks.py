@@ -71,7 +71,7 @@ def used_by(
     answer: type[Any], contract: Contract, case: Case, asked_for: Sequence[str]
 ) -> list[str]:
     """What of this one call of the answer, and its backward, uses."""
-    codes = {code_of(vars(functional).get(name)): name for name in asked_for}
+    codes = dict(doors_of(asked_for))
     own = {code_of(getattr(answer, name, None)) for name in METHODS} - {None}
     used: dict[str, None] = {}
 
@@ -94,6 +94,21 @@ def used_by(
     ours = {row.function: row.public_name for row in ops.OPS.values()}
     used |= {ours[each]: None for each, _ in ran if each in ours}
     return [name for name in used if name in (*asked_for, DERIVATIVE)]
+
+
+def doors_of(asked_for: Sequence[str]) -> Iterator[tuple[CodeType | None, str]]:
+    """The code that these operations can be called by, without ``apply``."""
+    for name in asked_for:
+        yield code_of(vars(functional).get(name)), name
+    for row in ops.OPS.values():
+        if row.public_name in asked_for and row.function:
+            yield code_of(row.function.forward), row.public_name
+    # Kernels are launched by one code; a check runs their twins, each with its own.
+    kernels = [m for n, m in sys.modules.items() if n.startswith("minigrad.kernels.")]
+    for code in [code_of(each) for module in kernels for each in vars(module).values()]:
+        for name in asked_for:
+            if code and (code.co_name == name or code.co_name.startswith(f"{name}_")):
+                yield code, name
 
 
 def code_of(function: Any) -> CodeType | None:

@@ -60,9 +60,8 @@ def plan(contract: Contract, cases: Sequence[Case], number: int) -> list[Planned
     makes of special upstream gradients, which do not depend on them, in the first few.
     """
     case = cases[number]
-    alike = [each for each in cases if each.is_corner == case.is_corner]
-    place = [each is case for each in alike].index(True)
-    other = alike[(place + 1) % len(alike)]
+    after = [*cases[number + 1 :], *cases[: number + 1]]
+    other = next(each for each in after if each.is_corner == case.is_corner)
     trials = [*always(case)]
     if case.is_corner:
         trials = trials[:1]

@@ -88,6 +88,7 @@ def load(exercise_id: str) -> Exercise:
         points=text["points"],
         minutes=text["minutes"],
         is_extra=text.get("extra", False),
+        every_shape=text.get("every_shape", False),
         hints=tuple([flat(hint) for hint in text.get("hints", [])]),
         mistake_hints={id: flat(it) for id, it in text.get("mistakes", {}).items()},
         half_step=flowing(text.get("half_step", "")),

@@ -290,7 +290,7 @@ class Box:
 
     def close(self) -> None:
         """End the fork servers, and with them everything in the boxes."""
-        for server in self.servers.values():
+        for server in list(self.servers.values()):
             server.close()
 
     def _task(self, own: str, limits: Limits) -> bytes:

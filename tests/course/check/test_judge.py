@@ -702,3 +702,19 @@ def test_mistakes_that_stay_together_are_known_ones_and_say_why() -> None:
     pairs = [frozenset(pair) for row in rows for pair in row["pairs"]]
     assert len(set(pairs)) == len(pairs) == len(gradient_checks.AMBIGUOUS) == 21
     assert all(len(pair) == 2 and pair <= TABLE.keys() for pair in pairs)
+
+
+def test_crash_in_one_bare_case_hides_no_wrong_number_in_another() -> None:
+    empty, nine = np.ones((0, 3)), np.array(9.0)
+    no_rows = Case("size 0", (empty, empty), empty, is_corner=True)
+    no_axes = Case("0 axes", (nine, nine + 1), nine + 2, is_corner=True)
+    (seen,) = Fake(PRODUCT, [no_rows]).facts()
+    crash = Crash("forward", ("RuntimeError",), "no rows", True)
+    raised = replace(seen, trials=(replace(seen.trials[0], crash=crash, passes=()),))
+    right = [*Fake(PRODUCT, PRODUCTS).facts(), raised]
+    fine = judge([*right, *Fake(PRODUCT, [no_axes]).facts()], PRODUCT)
+    assert (fine.findings, len(fine.remarks)) == ((), 1)
+    wrong = Fake(PRODUCT, [no_axes], backward=lambda g, x, y: (g * y + 1, g * x))
+    assert judge([*right, *wrong.facts()], PRODUCT).findings
+    asked = replace(PRODUCT, every_shape=True)
+    assert judge([*right, *Fake(PRODUCT, [no_axes]).facts()], asked).findings

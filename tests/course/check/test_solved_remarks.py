@@ -10,9 +10,13 @@ import numpy as np
 import pytest
 
 import minigrad as mg
+from minigrad import Tensor
 from minigrad import sigmoid as known_before
 from minigrad.course import examine
 from minigrad.course.check import Case, Contract, forbidden_api, solved_remarks
+from minigrad.kernels import elementwise
+from minigrad.kernels._jit import in_numpy
+from minigrad.ops.activations import Sigmoid
 
 
 def made(name: str, forward: Any, backward: Any) -> Any:
@@ -86,6 +90,26 @@ def test_whatever_is_taken_away_is_remarked(name: str) -> None:
     )
     assert name in used
     assert {*used} <= {name, "nll_loss", "log_softmax", "softmax"}
+
+
+NAMES = "sigmoid", "relu"
+
+
+@pytest.mark.parametrize(
+    "borrowed",
+    [
+        lambda ctx, x: mg.nn.functional.silu(x) / x,
+        lambda ctx, x: Tensor(elementwise.sigmoid(x.numpy())),
+        lambda ctx, x: Tensor(Sigmoid.forward(x.numpy())),
+    ],
+)
+def test_operation_behind_another_or_by_a_side_door_is_remarked(borrowed: Any) -> None:
+    sigmoid = made("Mine", borrowed, lambda ctx, grad: grad)
+    case = Case("a case", (np.ones(2),), np.ones(2))
+    contract = Contract("Mine", ("x",))
+    with in_numpy():
+        asked = {n: solved_remarks.used_by(sigmoid, contract, case, [n]) for n in NAMES}
+    assert asked == {"sigmoid": ["sigmoid"], "relu": []}
 
 
 def test_derivative_by_the_engine_is_remarked() -> None:

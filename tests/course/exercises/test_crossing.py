@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -119,3 +120,14 @@ def test_corners_are_drawn_anew_and_made_again_from_the_seed(name: str) -> None:
 def test_what_says_nothing_of_its_arguments_has_no_corners() -> None:
     contract, random = FUNCTIONS["gym.Exp"].contract, np.random.default_rng(0)
     assert crossing.cases(Crossing(), contract, abs, random) == []
+
+
+EVERY_SHAPE = re.compile(r"any\s+shape|no\s+axis|stretched")
+"""How a statement asks for tensors without an axis, or without a number."""
+
+
+@pytest.mark.parametrize("name", [*catalogue.names(), *catalogue.gym_names()])
+def test_every_shape_is_asked_for_where_the_statement_does(name: str) -> None:
+    exercise = catalogue.load(name)
+    if exercise.every_shape or hasattr(exercise.spec, "CONTRACT"):
+        assert exercise.every_shape == bool(EVERY_SHAPE.search(exercise.statement))
