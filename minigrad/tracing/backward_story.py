@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,11 +12,14 @@ from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import asides, sentences
 from minigrad.tracing.codes import PHASES
 from minigrad.tracing.foreign import ForeignNode
-from minigrad.tracing.graph_log import UNADDED, GraphLog
+from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, Event, EventLog
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import Card
 from minigrad.tracing.values import Ref
+
+UNADDED: Final = object()
+"""Stands for the sum of a gradient that nothing waited for."""
 
 
 class BackwardStory:
@@ -115,7 +118,8 @@ class BackwardStory:
             if card.is_users and self._hears_lines:
                 self._watch(node._forward_cls)
         name = card.node or self._graph.number(card)
-        log.emit((entered, name, card.label, card.is_leaf, *map(self._look, gradients)))
+        arrived = map(self._look, gradients)
+        log.emit((node_enters, name, card.label, card.is_leaf, *arrived))
         if len(gradients) > 1:
             self._say_unused_outputs(node, gradients)
         self._picked, self._card = node, card
@@ -193,13 +197,16 @@ class BackwardStory:
         total: Any,
     ) -> None:
         card = self._card if node is self._picked else self._cards.of(node)
+        edge = self._graph.edge_ids.get((card.node, slot))
+        if edge is None:
+            return  # the graph was too large to be shown whole
         end = self._cards.get(id(receiver)) or self._cards.new(receiver)
-        called = self._log.called(receiver) if end.is_leaf else end.label
+        name = self._log.called(receiver) if end.is_leaf else end.label
         left = task.dependencies[receiver] - 1 if end.node in self._joins else None
         ref = self._look(gradient)
         added = UNADDED if total is gradient else self._look(total)
-        edge, place = (card.node, slot), (end.node, receiver_slot)
-        self._log.emit((self._graph.told_sent, edge, *place, called, ref, added, left))
+        place = edge, end.node, receiver_slot
+        self._log.emit((gradient_goes, *place, name, ref, added, left))
 
     def gradient_accumulated(
         self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
@@ -238,7 +245,8 @@ class BackwardStory:
         log.ctxs.touched += 1
         card.seen_at = -1
         size = log.memory.released(node, card)
-        log.emit((released, owner, card.label, card.is_users, len(dropped), size))
+        facts = owner, card.label, card.is_users, len(dropped), size
+        log.emit((node_lets_go, *facts))
 
     def backward_finished(self, task: Any) -> None:
         self._end_those_inside(task)
@@ -278,7 +286,7 @@ class BackwardStory:
         if card is None:
             return
         log, name = self._log, card.node or self._graph.number(card)
-        log.emit((left, name, card.label))
+        log.emit((node_leaves, name, card.label))
         if not card.is_leaf:
             log.ctxs.close(node)
 
@@ -295,7 +303,7 @@ def inside_of(count: int) -> dict[str, Any]:
     return {"inside": count} if count else {}
 
 
-def entered(name: str, label: str, is_leaf: bool, *gradients: Ref) -> Event:
+def node_enters(name: str, label: str, is_leaf: bool, *gradients: Ref) -> Event:
     """The event of a node that runs next, with what has arrived there."""
     refs = list(gradients)
     return {
@@ -308,13 +316,13 @@ def entered(name: str, label: str, is_leaf: bool, *gradients: Ref) -> Event:
     }
 
 
-def left(name: str, label: str) -> Event:
+def node_leaves(name: str, label: str) -> Event:
     """The event of a node whose turn is over."""
     say = (sentences.traversal_leaves, label)
     return {"k": "node.exit", "lvl": ENGINE, "say": say, "n": name}
 
 
-def released(name: str, label: str, is_users: bool, count: int, size: int) -> Event:
+def node_lets_go(name: str, label: str, is_users: bool, count: int, size: int) -> Event:
     """The event of a node that lets go of what it saved."""
     return {
         "k": "ctx.free",
@@ -323,3 +331,30 @@ def released(name: str, label: str, is_users: bool, count: int, size: int) -> Ev
         "ph": PHASES["release"],
         "n": name,
     }
+
+
+def gradient_goes(
+    edge: str,
+    name: str,
+    slot: int,
+    receiver: str,
+    gradient: Ref,
+    total: Ref,
+    left: int | None,
+) -> Event:
+    """The event of a gradient that was sent along an edge."""
+    added = total is not UNADDED
+    event = {
+        "k": "grad.none" if gradient is None else "grad",
+        "lvl": STORY,
+        "say": (sentences.sent, receiver, gradient, total if added else None, left),
+        "ph": PHASES["add into the receivers"],
+        "e": edge,
+        "n": name,
+        "slot": slot,
+        "g": gradient,
+        "total": total if added else gradient,
+    }
+    if left is not None:
+        event["left"] = left
+    return event

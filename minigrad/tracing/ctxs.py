@@ -12,7 +12,7 @@ from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
 from minigrad.tracing.marks import ATOMS, mark_of
 from minigrad.tracing.memory import kept_by
-from minigrad.tracing.nodes import NOTHING, UNNEEDED, Card, Cards, Seen, edges_text
+from minigrad.tracing.nodes import NOTHING, UNNEEDED, Card, Cards, End, edges_text
 from minigrad.tracing.savers import Savers
 from minigrad.tracing.values import FORGOTTEN, Note, Ref, ValueStore, plain
 from minigrad.utils._region import Placeholder
@@ -46,7 +46,7 @@ class CtxLog:
         fixed = card.fixed
         if fixed is not None:
             card.seen_at, there = self.ran, ctx.__dict__
-            if (fixed or there) and values_by_id(fixed) != values_by_id(there):
+            if [*map(id, fixed.values())] != [*map(id, there.values())]:
                 card.marks = marks_as_made(card, ctx)
                 card.seen_at, card.fixed = -1, None
 
@@ -140,18 +140,18 @@ class CtxLog:
         card.seen_at, card.kept = self.ran, tuple(kept)
         if saved:
             self._savers.later(card)
-        seen, card.edges = card.edges or self.edges_seen(ctx), None
+        ends, card.edges = card.edges or self.ends_of(ctx), None
         name = card.ctx or self.id_of(card)
-        return (self._made, name, seen, saved, card.fixed), arrays
+        return (self._made, name, ends, saved, card.fixed), arrays
 
     def _as_made(
-        self, name: str, seen: list[Seen], saved: list[Ref], attributes: dict[str, Any]
+        self, name: str, ends: list[End], saved: list[Ref], attributes: dict[str, Any]
     ) -> dict[str, Any]:
         """What is on the ctx of a built-in node that has been made."""
-        needs = tuple([one is not None and one[0] is not None for one in seen])
+        needs = tuple([one is not None and one[0] is not None for one in ends])
         new: dict[str, Ref] = {"needs_input_grad": Note(("W", str, needs))}
-        if seen:
-            new["edges"] = Note(("W", edges_text, *seen))
+        if ends:
+            new["edges"] = Note(("W", edges_text, *ends))
         for place, note in enumerate(saved):
             new[f"saved.{place}"] = note or plain("None")
         for key, value in attributes.items():
@@ -171,32 +171,30 @@ class CtxLog:
             return 1
         if marks.get("edges") != id(edges):
             marks["edges"] = id(edges)
-            seen, card.edges = card.edges or self.edges_seen(ctx), None
-            new["edges"] = Note(("W", edges_text, *seen))
+            ends, card.edges = card.edges or self.ends_of(ctx), None
+            new["edges"] = Note(("W", edges_text, *ends))
         return 2
 
-    def edges_seen(
-        self, ctx: Any, meet: Callable[[Any], None] | None = None
-    ) -> list[Seen]:
+    def ends_of(self, ctx: Any, meet: Callable[[Any], None] | None = None) -> list[End]:
         """Where gradients will go: one for each argument.
 
         ``meet`` is told of nodes that the graph of the recording does not have yet.
         """
-        seen: list[Seen] = []
+        ends: list[End] = []
         cards, names = self._cards, self._values.names
         for edge in ctx._edges:
             if edge is None:
-                seen.append(UNNEEDED)
+                ends.append(UNNEEDED)
             elif edge is NOT_A_TENSOR:
-                seen.append(None)
+                ends.append(None)
             else:
                 node, slot = edge if type(edge) is tuple else (edge, 0)
                 card = cards.get(id(node)) or cards.new(node)
                 if meet is not None and card.node is None:
                     meet(node)
                 tensor = names.of(node.variable) if card.is_leaf else None
-                seen.append((card.label, tensor, slot, card.node, card.is_leaf))
-        return seen
+                ends.append((card.label, tensor, slot, card.node, card.is_leaf))
+        return ends
 
     def changes_by(self, tensor: Any) -> list[dict[str, Any]]:
         """What is new on the ctxs that saved ``tensor``, which was changed in place.
@@ -293,11 +291,6 @@ def marks_as_made(card: Card, ctx: Any) -> dict[str, Any]:
     return marks
 
 
-def values_by_id(attributes: dict[str, Any]) -> list[int]:
-    """What attributes are, without asking it anything."""
-    return [*map(id, attributes.values())]
-
-
 def freed(name: str, count: int) -> dict[str, Any]:
     """What is on a ctx whose saved values backward has released."""
     new = {f"saved.{place}": plain("freed") for place in range(count)}
@@ -309,7 +302,7 @@ def foreign(log: CtxLog, ctx: ForeignNode, before: Mapping[str, Any]) -> Entries
     needs = Words(tuple(ctx.needs_input_grad))
     found: Entries = [("needs_input_grad", needs, needs)]
     if ctx._edges:
-        edges = Words(edges_text(*log.edges_seen(ctx)))
+        edges = Words(edges_text(*log.ends_of(ctx)))
         found.append(("edges", edges, edges))
     for key, value in ctx.entries(before).items():
         found.append((key, value, mark_of(value)))

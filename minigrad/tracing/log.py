@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import sentences
@@ -62,12 +62,13 @@ class EventLog:
         others: Sequence[Event] = (),
         cid: str | None = None,
         changes: Any = None,
+        looked: bool = False,
     ) -> None:
         """Note an event, at the end or before event number ``at``.
 
         It gets its place in the code, and what has changed on the ctx at work, or that
-        of the id ``cid``, and in memory; ``others`` is what has changed on ctxs that
-        are not at work.
+        of the id ``cid``, and in memory, unless that was ``looked`` at before;
+        ``others`` is what has changed on ctxs that are not at work.
         """
         memory, ctxs, opened = self.memory, self.ctxs, self.opened
         if memory.gone:
@@ -85,8 +86,7 @@ class EventLog:
             if may_differ and number is None:
                 changes = ctxs.changes(card, ctx)
                 is_kept = changes is not None and card.is_users and ctx._edges
-                looked = type(event) is dict and event["k"] == "ctx.save"
-                if is_kept and not looked and filled(ctx):
+                if is_kept and not looked and (ctx.to_save or ctx.__dict__):
                     self.id_of(ctx)
                     memory.look_at_node(ctx, card)
         if number is not None:
@@ -98,8 +98,6 @@ class EventLog:
             self.events.append(noted)
         else:
             told = as_event(noted)
-            if told is None:
-                return
             self.events.insert(len(self.events) if number is None else number, told)
             if self.told is not None:
                 self.told(told)
@@ -110,12 +108,12 @@ class EventLog:
         """The event that was noted last, told."""
         if type(self.events[-1]) is tuple:
             self.events[-1] = as_event(self.events[-1])
-        return cast(Event, self.events[-1])
+        event: Event = self.events[-1]
+        return event
 
     def _tell_all(self) -> None:
         """Make the events of what was noted."""
-        told = [as_event(e) if type(e) is tuple else e for e in self.events]
-        self.events[:] = [event for event in told if event is not None]
+        self.events[:] = [as_event(e) if type(e) is tuple else e for e in self.events]
 
     def program_ran(self) -> None:
         """Code of the program's has run: what it can reach may have changed."""
@@ -196,17 +194,10 @@ class EventLog:
         return called(card.label, tensor)
 
 
-def filled(ctx: Any) -> bool:
-    """Whether forward has put something on ``ctx`` that apply has not taken."""
-    return bool(ctx.to_save or ctx.__dict__)
-
-
-def as_event(noted: Any) -> Event | None:
-    """The event of what was noted; None if that comes to nothing."""
-    depth, place, cid, changes, others, kept, event = noted
-    event = told_of(event)
-    if event is None:
-        return None
+def as_event(noted: Any) -> Event:
+    """The event of what was noted."""
+    depth, place, cid, changes, others, kept, told = noted
+    event: Event = told_of(told)
     event["d"] = depth
     if place is not None:
         event["s"], event["l"] = place
@@ -221,7 +212,7 @@ def as_event(noted: Any) -> Event | None:
         event["others"] = rest
     if kept is not None:
         event["mem"] = {"add": kept[0], "del": kept[1]}
-    return cast(Event, event)
+    return event
 
 
 def told_of(noted: Any) -> Any:

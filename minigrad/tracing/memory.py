@@ -14,7 +14,7 @@ from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.views import CopySlices
 from minigrad.tracing.names import Names
-from minigrad.tracing.nodes import Card
+from minigrad.tracing.nodes import NOTHING, Card
 
 Item = dict[str, Any]
 Drop = dict[str, str]
@@ -74,11 +74,12 @@ class Memory:
 
     def released(self, node: Any, card: Card) -> int:
         """Backward has let go of what ``node`` saved; the bytes that it held."""
-        size = self.bytes_of(card.node or "", "saved")
+        owner = card.node or ""
+        size = self.bytes_of(owner, "saved") if owner in self.held else 0
         if card.fixed is None:
             self.look_at_node(node, card)
         else:
-            for item in self.held.pop(card.node or "", {}).values():
+            for item in self.held.pop(owner, NOTHING).values():
                 self.dropped.append({"id": item["id"], "by": RELEASED})
         return size
 

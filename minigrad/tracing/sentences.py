@@ -22,7 +22,7 @@ from minigrad.tracing.values import (
 )
 
 NameOf = Callable[[Any], str | None]
-Fact = tuple[bool | None, Any]
+Met = tuple[bool | None, Any]
 """Whether a tensor requires grad, None for no tensor; its name, shape, or text."""
 
 
@@ -54,7 +54,7 @@ def called(tensor: Any, name_of: NameOf) -> str:
     return message("tensor.of-shape", shape=tuple(tensor.shape))
 
 
-def met(value: Any, name_of: NameOf) -> Fact:
+def met(value: Any, name_of: NameOf) -> Met:
     """What is noted of an argument, an output or a saved value, to be told later."""
     if type(value) is Tensor:  # the usual case, and quicker asked in this way
         array, name = value.array, name_of(value)
@@ -69,7 +69,7 @@ def met(value: Any, name_of: NameOf) -> Fact:
     return value.requires_grad, name or tuple(value.shape)
 
 
-def told(fact: Fact) -> str:
+def told(fact: Met) -> str:
     """A value that was met: by its name, else by its shape."""
     _, seen = fact
     return seen if isinstance(seen, str) else message("tensor.of-shape", shape=seen)
@@ -109,14 +109,14 @@ def forward_runs(function: str) -> str:
     return message("forward.runs", function=function)
 
 
-def put(by: str, to_save: list[Fact]) -> str:
+def put(by: str, to_save: list[Met]) -> str:
     """The rule ``by`` calls ``save_for_backward``."""
     tensors = joined([told(fact) for fact in to_save])
     key = "saved.put" if to_save else "saved.put.none"
     return message(key, by=by, tensors=tensors)
 
 
-def saved(to_save: list[Fact], also: list[str], size: int) -> str:
+def saved(to_save: list[Met], also: list[str], size: int) -> str:
     """Apply, phase 6: ``also`` are the attributes of ctx; all takes ``size`` bytes."""
     tensors = joined([told(fact) for fact in to_save])
     attributes = joined([f"ctx.{name}" for name in also])

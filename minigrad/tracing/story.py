@@ -140,7 +140,8 @@ class Story(BackwardStory):
                 "lvl": STORY,
                 "say": (sentences.saved, to_save, list(attributes_of(ctx)), size),
                 "ph": PHASES["take what was saved"],
-            }
+            },
+            looked=True,
         )
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
