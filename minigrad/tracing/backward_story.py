@@ -9,11 +9,10 @@ import numpy as np
 
 from minigrad.engine.core.node import AccumulateGrad
 from minigrad.engine.core.tensor import Tensor
-from minigrad.tracing import asides, sentences
-from minigrad.tracing.codes import PHASES
+from minigrad.tracing import sentences
 from minigrad.tracing.foreign import ForeignNode
 from minigrad.tracing.graph_log import GraphLog
-from minigrad.tracing.log import ENGINE, STORY, Event, EventLog
+from minigrad.tracing.log import ENGINE, STORY, Event, EventLog, step
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import Card
 from minigrad.tracing.values import Ref
@@ -73,24 +72,11 @@ class BackwardStory:
             for (node, slot, _), ref in zip(task.roots, refs, strict=True)
         ]
         awaits, awaiting = self._awaited(task)
-        self._log.emit(
-            {
-                "k": "backward.begin",
-                "lvl": STORY,
-                "say": (
-                    sentences.backward_begins,
-                    names,
-                    refs,
-                    task.create_graph,
-                    awaiting,
-                ),
-                "create_graph": task.create_graph,
-                "retain": task.retain_graph,
-                "roots": roots,
-                "awaits": awaits,
-                **inside_of(inside),
-            }
-        )
+        recorded = task.create_graph
+        fields = {"create_graph": recorded, "retain": task.retain_graph, "roots": roots}
+        fields |= {"awaits": awaits} | inside_of(inside)
+        say = sentences.backward_begins, names, refs, recorded, awaiting
+        self._log.emit((step, "backward.begin", say, "", fields))
 
     def _awaited(self, task: Any) -> tuple[dict[str, int], list[tuple[str, int]]]:
         """Where several gradients have to come, and how many: by id, and by name."""
@@ -128,14 +114,8 @@ class BackwardStory:
 
     def say_rule_called(self, card: Card) -> None:
         """The rule of a user's node, whose card is given, is about to run."""
-        self._log.emit(
-            {
-                "k": "phase",
-                "lvl": STORY,
-                "say": (sentences.rule_called, card.kind.rule),
-                "ph": PHASES["call its backward"],
-            }
-        )
+        say = sentences.rule_called, card.kind.rule
+        self._log.emit((step, "phase", say, "call its backward"))
 
     def _say_unused_outputs(self, node: Any, gradients: list[Any]) -> None:
         """Nothing arrived for some outputs: backward is given zeros, or None."""
@@ -145,20 +125,13 @@ class BackwardStory:
                 continue
             metadata = node._output_metadata[slot]
             zeros = materialize and metadata is not None
-            fields: dict[str, Any] = {}
+            fields = {"n": self._graph.id_of(node), "slot": slot}
             if zeros:
                 shape, dtype = metadata
                 empty = np.zeros(shape, dtype if dtype.kind in "fc" else np.float32)
                 fields["g"] = self._log.values.ref(empty)
-            self._log.emit(
-                {
-                    "k": "grad.zeros" if zeros else "grad.absent",
-                    "lvl": STORY,
-                    "n": self._graph.id_of(node),
-                    "slot": slot,
-                    **fields,
-                }
-            )
+            kind = "grad.zeros" if zeros else "grad.absent"
+            self._log.emit((step, kind, None, "", fields))
 
     def node_returned(self, task: Any, node: Any, gradients: Sequence[Any]) -> None:
         card = self._card if node is self._picked else self._cards.of(node)
@@ -176,15 +149,8 @@ class BackwardStory:
             return
         self._told_as_returned.add(id(node))
         refs = [*map(self._look, gradients)]
-        self._log.emit(
-            {
-                "k": "phase",
-                "lvl": STORY,
-                "say": (sentences.returned, card.kind.rule, refs),
-                "ph": PHASES["check what it returned"],
-                "returned": refs,
-            }
-        )
+        say, fields = (sentences.returned, card.kind.rule, refs), {"returned": refs}
+        self._log.emit((step, "phase", say, "check what it returned", fields))
 
     def gradient_sent(
         self,
@@ -224,18 +190,10 @@ class BackwardStory:
         name = self._log.names.of(leaf) or message("tensor.leaf")
         ref, now = self._look(gradient), self._look(new)
         old, self._old = self._old, None
-        self._log.emit(
-            {
-                "k": "grad.accumulate",
-                "lvl": STORY,
-                "say": (sentences.accumulated, name, ref, now, first),
-                "ph": PHASES["call its backward"],
-                "n": self._graph.id_of(node),
-                "g": ref,
-                "old": None if first else old,
-                "new": now,
-            }
-        )
+        fields = {"n": self._graph.id_of(node), "g": ref, "new": now}
+        fields["old"] = None if first else old
+        say = sentences.accumulated, name, ref, now, first
+        self._log.emit((step, "grad.accumulate", say, "call its backward", fields))
 
     def node_released(self, node: Any, dropped: tuple[Any, ...]) -> None:
         card = self._card if node is self._picked else self._cards.of(node)
@@ -253,14 +211,15 @@ class BackwardStory:
         self._leave(task)
         tasks = self._graph.recorded_tasks
         tasks[:] = [one for one in tasks if one != id(task)]
-        self._end(sentences.backward_ends(len(self._open_tasks) > 1))
+        is_inside = len(self._open_tasks) > 1
+        self._end(message("backward.over.inside" if is_inside else "backward.over"))
 
     def _end_those_inside(self, task: Any) -> None:
         """``task`` goes on: what it had called and an error has ended is over."""
         if any([known == id(task) for known, _ in self._open_tasks]):
             while self._open_tasks[-1][0] != id(task):
                 self._fails()
-                self._end(asides.backward_failed())
+                self._end(message("backward.failed.inside"))
 
     def _fails(self) -> None:
         """An error has ended the task that began last: no node of it is at work."""
@@ -271,14 +230,7 @@ class BackwardStory:
         if self._open_tasks:
             self._open_tasks.pop()
         inside = inside_of(len(self._open_tasks))
-        self._log.emit(
-            {
-                "k": "backward.end",
-                "lvl": STORY,
-                "say": say,
-                **inside,
-            }
-        )
+        self._log.emit((step, "backward.end", say, "", inside))
 
     def _leave(self, task: Any) -> None:
         """Say that the node that ran last in ``task`` is done."""
@@ -306,31 +258,21 @@ def inside_of(count: int) -> dict[str, Any]:
 def node_enters(name: str, label: str, is_leaf: bool, *gradients: Ref) -> Event:
     """The event of a node that runs next, with what has arrived there."""
     refs = list(gradients)
-    return {
-        "k": "node.enter",
-        "lvl": ENGINE if is_leaf else STORY,
-        "say": (sentences.picked, label, refs, is_leaf),
-        "ph": PHASES["pick the next ready node"],
-        "n": name,
-        "g": refs,
-    }
+    say, level = (sentences.picked, label, refs, is_leaf), ENGINE if is_leaf else STORY
+    phase, fields = "pick the next ready node", {"n": name, "g": refs}
+    return step("node.enter", say, phase, fields, level)
 
 
 def node_leaves(name: str, label: str) -> Event:
     """The event of a node whose turn is over."""
-    say = (sentences.traversal_leaves, label)
-    return {"k": "node.exit", "lvl": ENGINE, "say": say, "n": name}
+    say = message("node.left", node=label)
+    return step("node.exit", say, "", {"n": name}, ENGINE)
 
 
 def node_lets_go(name: str, label: str, is_users: bool, count: int, size: int) -> Event:
     """The event of a node that lets go of what it saved."""
-    return {
-        "k": "ctx.free",
-        "lvl": STORY if is_users else ENGINE,
-        "say": (sentences.released, label, count, size),
-        "ph": PHASES["release"],
-        "n": name,
-    }
+    say, level = (sentences.released, label, count, size), STORY if is_users else ENGINE
+    return step("ctx.free", say, "release", {"n": name}, level)
 
 
 def gradient_goes(
@@ -344,17 +286,10 @@ def gradient_goes(
 ) -> Event:
     """The event of a gradient that was sent along an edge."""
     added = total is not UNADDED
-    event = {
-        "k": "grad.none" if gradient is None else "grad",
-        "lvl": STORY,
-        "say": (sentences.sent, receiver, gradient, total if added else None, left),
-        "ph": PHASES["add into the receivers"],
-        "e": edge,
-        "n": name,
-        "slot": slot,
-        "g": gradient,
-        "total": total if added else gradient,
-    }
+    say = sentences.sent, receiver, gradient, total if added else None, left
+    fields = {"e": edge, "n": name, "slot": slot, "g": gradient}
+    fields["total"] = total if added else gradient
     if left is not None:
-        event["left"] = left
-    return event
+        fields["left"] = left
+    kind = "grad.none" if gradient is None else "grad"
+    return step(kind, say, "add into the receivers", fields)

@@ -12,7 +12,7 @@ from minigrad.tracing.calls import Fact
 from minigrad.tracing.codes import PHASES
 from minigrad.tracing.foreign import is_tensor, maker_of, version_of
 from minigrad.tracing.log import ENGINE, STORY, Event, EventLog
-from minigrad.tracing.messages import in_turn
+from minigrad.tracing.messages import in_turn, message
 from minigrad.tracing.nodes import (
     NOTHING,
     Card,
@@ -285,7 +285,7 @@ def joining(
     return in_turn(
         tell(label, [(called(*one[:2]), one[3]) for one in ends if one and one[0]]),
         sentences.kept(kept),
-        asides.second_graph(order) if order > 1 else "",
+        message("node.second-graph", order=order) if order > 1 else "",
         *[asides.handle_moved(name, old, label) for name, old in moved.items()],
     )
 

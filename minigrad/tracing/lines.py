@@ -14,6 +14,7 @@ from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.listening import instruction_of
 from minigrad.tracing.log import ENGINE, STORY, EventLog
 from minigrad.tracing.marks import ATOMS, mark_of, tensor_mark
+from minigrad.tracing.messages import message, word
 from minigrad.tracing.sources import SourceStore, is_ours, is_users
 from minigrad.tracing.values import MOST_ITEMS, brief, error_text, plain
 from minigrad.utils._region import StopRecomputation
@@ -188,7 +189,7 @@ class FrameLog:
         if isinstance(error, GeneratorExit):
             self._close(opened)
             return
-        say = sentences.exception_leaves(opened.code.title)
+        say = message("function.left", function=word(opened.code.title))
         self._step("return", ENGINE, say, opened, val=plain("no value"), unwound=True)
         self._log.ctxs.close_down_to(opened.ctxs_before)
         self._close(opened)

@@ -10,11 +10,12 @@ from minigrad.tracing import sentences
 from minigrad.tracing.budget import Gap, only_shown
 from minigrad.tracing.calls import Calls
 from minigrad.tracing.codes import ENGINE as ENGINE
+from minigrad.tracing.codes import PHASES
 from minigrad.tracing.codes import STORY as STORY
 from minigrad.tracing.ctxs import CtxLog
 from minigrad.tracing.memory import Memory
 from minigrad.tracing.names import Names
-from minigrad.tracing.nodes import Cards, called
+from minigrad.tracing.nodes import NOTHING, Cards, called
 from minigrad.tracing.values import ValueStore
 
 MOST_EVENTS: Final = 20_000
@@ -184,7 +185,7 @@ class EventLog:
         fields = {} if place is None else {"s": place[0], "l": place[1]}
         opened, self.opened = self.opened, None
         say = sentences.gone(gone)
-        self.emit({"k": "mem.gone", "lvl": STORY, "say": say, **fields})
+        self.emit((step, "mem.gone", say, "", fields))
         self.opened = opened
 
     def called(self, node: Any) -> str:
@@ -192,6 +193,22 @@ class EventLog:
         card = self.cards.of(node)
         tensor = self.names.of(node.variable) if card.is_leaf else None
         return called(card.label, tensor)
+
+
+def step(
+    kind: str,
+    say: Any = None,
+    phase: str = "",
+    fields: Event = NOTHING,
+    level: int = STORY,
+) -> Event:
+    """A step of the story; without ``say`` the picture tells it in its own words."""
+    event: Event = {"k": kind, "lvl": level}
+    if say is not None:
+        event["say"] = say
+    if phase:
+        event["ph"] = PHASES[phase]
+    return event | fields
 
 
 def as_event(noted: Any) -> Event:

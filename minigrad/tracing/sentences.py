@@ -147,11 +147,6 @@ def wired(name: str, receivers: list[tuple[str, str]]) -> str:
     return in_turn(message("ctx.wired", node=name), leads)
 
 
-def not_wired() -> str:
-    """Apply, phase 5, of a call that is not recorded."""
-    return message("ctx.not-wired")
-
-
 def built_in(name: str, receivers: list[tuple[str, str]]) -> str:
     """A built-in operation that was recorded."""
     key = "node.joins.leads" if receivers else "node.joins"
@@ -276,11 +271,6 @@ def released(name: str, count: int, size: int) -> str:
     return message(key, node=name, count=count, bytes=bytes_text(size))
 
 
-def traversal_leaves(name: str) -> str:
-    """The end of a node's turn."""
-    return message("node.left", node=name)
-
-
 def many(key: str, count: int) -> str:
     """How many there are of something: a large number is easier to read in groups."""
     return message(key, count=count if count < 1000 else f"{count:,}")
@@ -292,7 +282,7 @@ def cut(left_out: int, kinds: Mapping[str, int], before: int, after: int) -> str
     counts = {
         "lines": lines,
         "new-nodes": kinds.get("graph.node", 0),
-        "backwards": kinds.get(BEGIN, 0),
+        "backwards": kinds.get("backward.begin", 0),
     }
     told = joined([many(key, count) for key, count in counts.items() if count])
     return message(
@@ -303,14 +293,6 @@ def cut(left_out: int, kinds: Mapping[str, int], before: int, after: int) -> str
         before=f"{before:,}",
         after=f"{after:,}",
     )
-
-
-BEGIN = "backward.begin"
-
-
-def backward_ends(is_inside: bool) -> str:
-    """The end of backward; ``is_inside``: of one that another one called."""
-    return message("backward.over.inside" if is_inside else "backward.over")
 
 
 def line_next(title: str, number: int, text: str) -> str:
@@ -338,11 +320,6 @@ def left(title: str, value: Any, items: list[Any] | None) -> str:
     values = joined([text_of_ref(item) for item in items])
     fields = {"function": word(title), "values": values}
     return message("function.returns.several", count=len(items), **fields)
-
-
-def exception_leaves(title: str) -> str:
-    """An exception goes through a function that does not catch it."""
-    return message("function.left", function=word(title))
 
 
 def failed(title: str, number: int, error: BaseException) -> str:

@@ -10,10 +10,10 @@ from minigrad.engine.core.ctx import no_setup_context
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import sentences
 from minigrad.tracing.backward_story import BackwardStory
-from minigrad.tracing.codes import PHASES
 from minigrad.tracing.foreign import is_tensor, maker_of
 from minigrad.tracing.graph_log import GraphLog, without_wire
-from minigrad.tracing.log import STORY, EventLog
+from minigrad.tracing.log import EventLog, step
+from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import attributes_of
 from minigrad.tracing.values import short_repr
 
@@ -53,25 +53,11 @@ class Story(BackwardStory):
         if self._hears_lines:
             self._watch(function)
             collected_at = self._phase_start("collect inputs")
-        log.emit(
-            {
-                "k": "phase",
-                "lvl": STORY,
-                "say": (sentences.collected, card.given, bool(ctx._edges)),
-                "ph": PHASES["collect inputs"],
-            },
-            at=collected_at,
-        )
+        say = sentences.collected, card.given, bool(ctx._edges)
+        log.emit((step, "phase", say, "collect inputs"), at=collected_at)
         log.ctxs.open(ctx, card)
-        log.emit(
-            {
-                "k": "ctx.new",
-                "lvl": STORY,
-                "say": (sentences.ctx_created, card.label),
-                "ph": PHASES["create ctx"],
-            }
-        )
-
+        created = sentences.ctx_created, card.label
+        log.emit((step, "ctx.new", created, "create ctx"))
         if not self._hears_lines:
             self.say_forward_runs(ctx)
 
@@ -87,16 +73,8 @@ class Story(BackwardStory):
             return
         self._log.ctxs.touched += 1
         name_of = self._log.names.of
-        to_save = [sentences.met(one, name_of) for one in tensors]
-        self._log.emit(
-            {
-                "k": "ctx.put",
-                "lvl": STORY,
-                "say": (sentences.put, by, to_save),
-                "by": by,
-                "ph": PHASES["run forward"],
-            }
-        )
+        say = sentences.put, by, [sentences.met(one, name_of) for one in tensors]
+        self._log.emit((step, "ctx.put", say, "run forward", {"by": by}))
 
     def phase_entered(self, name: str) -> None:
         """The first line of a phase of the running apply or backward is next."""
@@ -107,15 +85,8 @@ class Story(BackwardStory):
 
     def say_forward_runs(self, ctx: Any) -> None:
         """Forward is about to run."""
-        name = ctx._forward_cls.__name__
-        self._log.emit(
-            {
-                "k": "phase",
-                "lvl": STORY,
-                "say": (sentences.forward_runs, name),
-                "ph": PHASES["run forward"],
-            }
-        )
+        say = sentences.forward_runs, ctx._forward_cls.__name__
+        self._log.emit((step, "phase", say, "run forward"))
 
     def forward_returned(self, ctx: Any, inputs: tuple[Any, ...], result: Any) -> None:
         if not ctx._is_learners:
@@ -134,15 +105,8 @@ class Story(BackwardStory):
         name_of = self._log.names.of
         to_save = [sentences.met(one, name_of) for one in saved]
         size = self._graph.look_at_saved(ctx)
-        self._log.emit(
-            {
-                "k": "ctx.save",
-                "lvl": STORY,
-                "say": (sentences.saved, to_save, list(attributes_of(ctx)), size),
-                "ph": PHASES["take what was saved"],
-            },
-            looked=True,
-        )
+        say = sentences.saved, to_save, list(attributes_of(ctx)), size
+        self._log.emit((step, "ctx.save", say, "take what was saved"), looked=True)
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
         recorded = bool(ctx._edges) and is_maker(ctx, outputs)
@@ -169,26 +133,18 @@ class Story(BackwardStory):
         shapes = [
             one.array.shape if type(one) is Tensor else shape_of(one) for one in outputs
         ]
-        log.emit(
-            {
-                "k": "phase",
-                "lvl": STORY,
-                "say": (sentences.wrapped, shapes, recorded, plain),
-                "ph": PHASES["wrap outputs"],
-            },
-            # Behind the changes in place that were told in this phase.
-            at=self._phase_start("wrap outputs")
-            if self._hears_lines and not self.marked
-            else None,
-        )
+        # Behind the changes in place that were told in this phase.
+        is_first = self._hears_lines and not self.marked
+        at = self._phase_start("wrap outputs") if is_first else None
+        say = sentences.wrapped, shapes, recorded, plain
+        log.emit((step, "phase", say, "wrap outputs"), at=at)
         if recorded:
             self._graph.add(ctx, outputs, card)
         else:
-            say, phase = (sentences.not_wired,), PHASES["link outputs"]
-            name = ctx._forward_cls.__name__
-            call = log.calls.fields(card.given, (), "", log.calls.made(outputs))
-            event = {"k": "phase", "lvl": STORY, "say": say, "ph": phase}
-            log.emit(event | {"function": name} | call)
+            fields = {"function": ctx._forward_cls.__name__}
+            fields |= log.calls.fields(card.given, (), "", log.calls.made(outputs))
+            unwired = message("ctx.not-wired")
+            log.emit((step, "phase", unwired, "link outputs", fields))
 
     def say_joined(self, node: Any, outputs: tuple[Any, ...], given: list[Any]) -> None:
         """A node that was not heard being made has joined the graph.
@@ -200,7 +156,7 @@ class Story(BackwardStory):
 
     def note(self, text: str) -> None:
         """Say something about the recording itself."""
-        self._log.emit({"k": "note", "lvl": STORY, "say": text})
+        self._log.emit((step, "note", text))
 
 
 def is_maker(ctx: Any, outputs: tuple[Any, ...]) -> bool:
