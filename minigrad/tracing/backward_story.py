@@ -24,23 +24,19 @@ UNADDED: Final = object()
 class BackwardStory:
     """Writes into the event log what the engine tells while it goes backward.
 
-    ``watch`` is told of each Function whose rule is called; ``hears_lines`` says that
-    the line which calls a rule will be heard.
+    ``watch`` is told of each Function whose rule is called. If the log hears lines, the
+    one which calls a rule will be heard.
     """
 
     def __init__(
-        self,
-        log: EventLog,
-        graph: GraphLog,
-        watch: Callable[[Any], None],
-        hears_lines: bool,
+        self, log: EventLog, graph: GraphLog, watch: Callable[[Any], None]
     ) -> None:
         self._log = log
         self._cards = log.cards
         self._look = log.values.look
         self._graph = graph
         self._watch = watch
-        self._hears_lines = hears_lines
+        self._hears_lines = log.hears_lines
         self._picked: Any = None
         self._card: Any = None
         self._old: Any = None

@@ -75,10 +75,6 @@ class CtxLog:
             self.entries.append(entry)
         return card.ctx
 
-    def with_id(self, name: str) -> Any:
-        """The ctx whose id ``name`` is; None if it is gone."""
-        return self._cards.ctx_with(name)
-
     def changes(self, card: Card, ctx: Any) -> Any:
         """What is new on ``ctx`` since it was last shown, or what makes that later."""
         if card.fixed is not None and ctx._saved is FREED:

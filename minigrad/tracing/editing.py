@@ -213,7 +213,7 @@ class StepEdit:
 
     def _put_on_ctx(self, editor: Editor) -> None:
         """Change saved values and attributes."""
-        node: Any = editor.log.ctxs.with_id(self.ctx) if self.ctx else None
+        node: Any = editor.log.cards.ctx_with(self.ctx) if self.ctx else None
         if node is None and (self.values["saved"] or self.values["attributes"]):
             raise LookupError(f"{self.owner} is gone at this step")
         for place, value in self.values["saved"].items():

@@ -34,7 +34,7 @@ class EventLog:
     pictures of them; whatever may change later has been noted as it was.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, hears_lines: bool) -> None:
         self.events: list[Any] = []
         """Events, or what they are to be made of."""
         self.gap = Gap()
@@ -52,7 +52,7 @@ class EventLog:
         """The id of a node; the log of the graph gives them."""
         self.told: Callable[[dict[str, Any]], None] | None = None
         self.depth = 0
-        self.hears_lines = False
+        self.hears_lines = hears_lines
         self._most = MOST_EVENTS + SLACK
 
     def emit(
@@ -88,7 +88,8 @@ class EventLog:
                 changes = ctxs.changes(card, ctx)
                 is_kept = changes is not None and card.is_users and ctx._edges
                 if is_kept and not looked and (ctx.to_save or ctx.__dict__):
-                    self.id_of(ctx)
+                    if card.node is None:
+                        self.id_of(ctx)
                     memory.look_at_node(ctx, card)
         if number is not None:
             place = place_of(self.events[number - 1])

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.calls import value_of
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.messages import in_turn, joined, message, word
@@ -22,8 +21,8 @@ from minigrad.tracing.values import (
 )
 
 NameOf = Callable[[Any], str | None]
-Met = tuple[bool | None, Any]
-"""Whether a tensor requires grad, None for no tensor; its name, shape, or text."""
+Met = str | tuple[int, ...]
+"""The name or the shape of a tensor; of anything else how it is written."""
 
 
 def counted(receivers: list[tuple[str, str]]) -> str:
@@ -46,32 +45,21 @@ def times(name: str, nodes: list[str]) -> str:
 
 def called(tensor: Any, name_of: NameOf) -> str:
     """A tensor in a sentence: by its name, else by its shape."""
-    name = name_of(tensor)
-    if name is not None:
-        return name
-    if tensor.ndim == 0:
-        return message("tensor.of-value", value=brief(tensor))
-    return message("tensor.of-shape", shape=tuple(tensor.shape))
+    return told(met(tensor, name_of))
 
 
 def met(value: Any, name_of: NameOf) -> Met:
     """What is noted of an argument, an output or a saved value, to be told later."""
-    if type(value) is Tensor:  # the usual case, and quicker asked in this way
-        array, name = value.array, name_of(value)
-        if name is None and array.ndim == 0:
-            name = called(value, name_of)
-        return value._requires_grad, name or array.shape
     if not is_tensor(value):
-        return None, short_repr(value)
+        return short_repr(value)
     name = name_of(value)
     if name is None and value.ndim == 0:
-        name = called(value, name_of)
-    return value.requires_grad, name or tuple(value.shape)
+        return message("tensor.of-value", value=brief(value))
+    return name or tuple(value.shape)
 
 
-def told(fact: Met) -> str:
+def told(seen: Met) -> str:
     """A value that was met: by its name, else by its shape."""
-    _, seen = fact
     return seen if isinstance(seen, str) else message("tensor.of-shape", shape=seen)
 
 
@@ -111,14 +99,14 @@ def forward_runs(function: str) -> str:
 
 def put(by: str, to_save: list[Met]) -> str:
     """The rule ``by`` calls ``save_for_backward``."""
-    tensors = joined([told(fact) for fact in to_save])
+    tensors = joined([told(one) for one in to_save])
     key = "saved.put" if to_save else "saved.put.none"
     return message(key, by=by, tensors=tensors)
 
 
 def saved(to_save: list[Met], also: list[str], size: int) -> str:
     """Apply, phase 6: ``also`` are the attributes of ctx; all takes ``size`` bytes."""
-    tensors = joined([told(fact) for fact in to_save])
+    tensors = joined([told(one) for one in to_save])
     attributes = joined([f"ctx.{name}" for name in also])
     return in_turn(
         message("saved.taken" if tensors else "saved.nothing", tensors=tensors),
@@ -127,12 +115,12 @@ def saved(to_save: list[Met], also: list[str], size: int) -> str:
     )
 
 
-def wrapped(outputs: list[Any], recording: bool, plain: list[int]) -> str:
+def wrapped(outputs: list[Met], recording: bool, plain: list[int]) -> str:
     """Apply, phase 4; through the outputs ``plain`` no gradient comes back.
 
     Of each output its shape, or what else it is.
     """
-    shapes = [told((None, one)) for one in outputs]
+    shapes = [told(one) for one in outputs]
     slots = joined([str(slot) for slot in plain])
     return in_turn(
         message("outputs.are", count=len(outputs), outputs=joined(shapes)),

@@ -24,8 +24,8 @@ class Story(BackwardStory):
     """An observer of the engine that writes what it hears into the event log.
 
     ``phase_start`` tells at which event the running apply entered a phase, so that
-    the story of that phase stands where its first line is shown; ``hears_lines`` says
-    that ``phase_entered`` will be called.
+    the story of that phase stands where its first line is shown. If the log hears
+    lines, ``phase_entered`` will be called.
     """
 
     def __init__(
@@ -34,9 +34,8 @@ class Story(BackwardStory):
         graph: GraphLog,
         phase_start: PhaseStart,
         watch: Callable[[Any], None],
-        hears_lines: bool,
     ) -> None:
-        super().__init__(log, graph, watch, hears_lines)
+        super().__init__(log, graph, watch)
         self._phase_start = phase_start
         self.marked: tuple[Any, ...] | None = None  # dirty, while apply wraps outputs
 
@@ -130,9 +129,7 @@ class Story(BackwardStory):
             return  # its start was not heard
         log = self._log
         plain = without_wire(outputs) if recorded else []
-        shapes = [
-            one.array.shape if type(one) is Tensor else shape_of(one) for one in outputs
-        ]
+        shapes = [shape_of(one) for one in outputs]
         # Behind the changes in place that were told in this phase.
         is_first = self._hears_lines and not self.marked
         at = self._phase_start("wrap outputs") if is_first else None

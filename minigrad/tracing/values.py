@@ -133,8 +133,6 @@ class ValueStore:
         None stays None: a gradient that did not arrive.
         """
         try:
-            if type(value) is Tensor:
-                return self.tensor(value)
             return self._ref(value, name, MOST_DEPTH)
         except Exception:  # their length or comparison is theirs, and may raise
             return unknown(value)
@@ -149,9 +147,9 @@ class ValueStore:
 
     def _ref(self, value: Any, name: str, depth: int) -> Ref:
         kind = type(value)
-        if kind is Tensor:
+        if isinstance(value, Tensor):
             return self.tensor(value)
-        if kind is np.ndarray and value.dtype.kind in DRAWN:
+        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in DRAWN:
             return Note(("A", self.numbers(value)))
         if kind in NUMBERS:
             return plain(repr(value))
@@ -159,27 +157,14 @@ class ValueStore:
             return Note(("W", short_repr, value))
         if kind is dict:
             return Note(("W", items_text, "dict", len(value)))
-        if (kind is tuple or kind is list) and len(value) <= MOST_ITEMS and depth:
-            items = [
-                self.tensor(item)
-                if type(item) is Tensor
-                else self._ref(item, name, depth - 1)
-                for item in value
-            ]
-            return {"t": "L", "i": items}
+        if isinstance(value, (tuple, list)) and len(value) <= MOST_ITEMS and depth:
+            return {"t": "L", "i": [self._ref(item, name, depth - 1) for item in value]}
         if isinstance(value, _FunctionBase):
             return plain(f"<{kind.__name__}>")
-        if isinstance(value, Tensor):
-            return self.tensor(value)
         if is_torch_tensor(value):
             return self._torch_tensor(value)
         if isinstance(value, (str, bytes)) and SECRET.search(name):
             return plain("(hidden)")
-        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in DRAWN:
-            return Note(("A", self.numbers(np.asarray(value))))
-        if isinstance(value, (tuple, list)) and len(value) <= MOST_ITEMS and depth:
-            items = [self._ref(item, name, depth - 1) for item in value]
-            return {"t": "L", "i": [item or plain("None") for item in items]}
         return plain(short_repr(value))
 
     def tensor(self, tensor: Tensor, digest: Any = None) -> Note:
