@@ -7,7 +7,7 @@ from typing import Any
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.messages import in_turn, joined, message
 from minigrad.tracing.sentences import bytes_text
-from minigrad.tracing.values import brief, safely
+from minigrad.tracing.values import Ref, brief, safely, text_of_ref
 
 
 def name_of_hook(hook: Any) -> str:
@@ -57,7 +57,7 @@ def tangent(
 
 
 def module(
-    kind: str, name: str | None, nodes: list[str], size: int, result: Any
+    kind: str, name: str | None, nodes: list[str], size: int, result: Ref
 ) -> str:
     """A layer has run."""
     fields = {"nodes": joined(nodes), "bytes": bytes_text(size)}
@@ -65,5 +65,5 @@ def module(
     return in_turn(
         message("module.run.named" if name else "module.run", name=name, kind=kind),
         message(key, count=len(nodes), **fields),
-        message("module.output", value=brief(result)),
+        message("module.output", value=text_of_ref(result)),
     )

@@ -261,7 +261,7 @@ def node_enters(name: str, label: str, is_leaf: bool, *gradients: Ref) -> Event:
 
 def node_leaves(name: str, label: str) -> Event:
     """The event of a node whose turn is over."""
-    say = message("node.left", node=label)
+    say = sentences.traversal_leaves, label
     return step("node.exit", say, "", {"n": name}, ENGINE)
 
 

@@ -151,7 +151,7 @@ class CtxLog:
         for place, note in enumerate(saved):
             new[f"saved.{place}"] = note or plain("None")
         for key, value in attributes.items():
-            new[f"attr.{key}"] = self._values.ref(value, key) or plain("None")
+            new[f"attr.{key}"] = self._values.ref(value, key)
         return {"id": name, "set": new, "del": []}
 
     def _note_lasting(
@@ -215,7 +215,7 @@ class CtxLog:
             return plain(value)
         if value is FREED:
             return plain("freed")
-        return self._values.ref(value, key) or plain("None")
+        return self._values.ref(value, key)
 
 
 class Kept(tuple[Any, ...]):

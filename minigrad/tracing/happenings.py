@@ -16,7 +16,7 @@ from minigrad.tracing.log import ENGINE, STORY, EventLog, step
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import label_of
 from minigrad.tracing.story import Story
-from minigrad.tracing.values import Ref, brief, plain
+from minigrad.tracing.values import brief, plain
 from minigrad.transforms.vmap_tensor import BatchedTensor, mapped_dims, physical
 
 CHECKPOINTS = ("minigrad.utils.", "torch.utils.checkpoint")
@@ -44,9 +44,13 @@ class Happenings:
             return
         if kind == "post" and not isinstance(node, ForeignNode):
             self._story.say_returned(node, given)
-        fields = {"n": self._graph.id_of(node), "slot": slot, "g": self._shown(given)}
+        fields = {
+            "n": self._graph.id_of(node),
+            "slot": slot,
+            "g": self._log.values.ref(given),
+        }
         fields["hook"] = asides.name_of_hook(hook)
-        fields["new"] = None if result is None else self._shown(result)
+        fields["new"] = None if result is None else self._log.values.ref(result)
         self._log.emit((step, f"hook.{kind}", None, "", fields))
 
     def tensor_packed(self, hook: Any, tensor: Tensor, packed: Any) -> None:
@@ -59,8 +63,11 @@ class Happenings:
         if forgets:
             say, new = message("checkpoint.forgets", tensor=name), plain("a note")
         else:
-            say, new = asides.packed(hook, name, tensor, packed), self._shown(packed)
-        fields = {"g": self._shown(tensor), "new": new}
+            say, new = (
+                asides.packed(hook, name, tensor, packed),
+                self._log.values.ref(packed),
+            )
+        fields = {"g": self._log.values.ref(tensor), "new": new}
         self._log.emit((step, "hook.pack", say, "", fields))
 
     def tensor_unpacked(self, hook: Any, node: Any, packed: Any, tensor: Any) -> None:
@@ -70,13 +77,13 @@ class Happenings:
         if remembers and getattr(hook, "__name__", "") == "keep":
             return
         owner = message("tensor.saved") if node is None else label_of(node)
-        fields = {"new": self._shown(tensor)}
+        fields = {"new": self._log.values.ref(tensor)}
         if remembers:
             found = {"owner": owner, "tensor": brief(tensor)}
             say, fields["g"] = message("checkpoint.remembers", **found), plain("a note")
         else:
             say = asides.unpacked(hook, owner, packed, tensor)
-            fields["g"] = self._shown(packed)
+            fields["g"] = self._log.values.ref(packed)
         if node is not None:
             fields["n"] = self._graph.id_of(node)
         place = place_of_packed(node, packed)
@@ -180,12 +187,12 @@ class Happenings:
         if not inside:
             return
         name = self._log.names.of_module(module)
-        fields = {"m": group, "nodes": len(inside), "new": self._shown(result)}
-        say = asides.module(type(module).__name__, name, inside, size, result)
+        new = self._log.values.ref(result)
+        several = isinstance(result, (tuple, list))
+        value = plain(brief(result)) if several else new
+        fields = {"m": group, "nodes": len(inside), "new": new}
+        say = asides.module, type(module).__name__, name, inside, size, value
         self._log.emit((step, "module", say, "", fields))
-
-    def _shown(self, value: Any) -> Ref:
-        return self._log.values.ref(value) or plain("None")
 
 
 def name_of_call(function: Any) -> str:

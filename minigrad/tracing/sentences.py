@@ -259,6 +259,11 @@ def released(name: str, count: int, size: int) -> str:
     return message(key, node=name, count=count, bytes=bytes_text(size))
 
 
+def traversal_leaves(name: str) -> str:
+    """The end of a node's turn."""
+    return message("node.left", node=name)
+
+
 def many(key: str, count: int) -> str:
     """How many there are of something: a large number is easier to read in groups."""
     return message(key, count=count if count < 1000 else f"{count:,}")

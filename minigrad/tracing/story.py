@@ -140,7 +140,7 @@ class Story(BackwardStory):
         else:
             fields = {"function": ctx._forward_cls.__name__}
             fields |= log.calls.fields(card.given, (), "", log.calls.made(outputs))
-            unwired = message("ctx.not-wired")
+            unwired = message, "ctx.not-wired"
             log.emit((step, "phase", unwired, "link outputs", fields))
 
     def say_joined(self, node: Any, outputs: tuple[Any, ...], given: list[Any]) -> None:

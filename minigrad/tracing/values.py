@@ -128,17 +128,14 @@ class ValueStore:
         self.names = names
 
     def ref(self, value: Any, name: str = "") -> Ref:
-        """What the player needs to show ``value``; a string named like a secret hides.
-
-        None stays None: a gradient that did not arrive.
-        """
+        """What the player needs of ``value``; a string named like a secret hides."""
         try:
             return self._ref(value, name, MOST_DEPTH)
         except Exception:  # their length or comparison is theirs, and may raise
             return unknown(value)
 
     def look(self, value: Any) -> Ref:
-        """The same of a gradient, mostly an array."""
+        """The same of a gradient, mostly an array; None if it did not arrive."""
         if type(value) is np.ndarray and value.dtype.kind in DRAWN:
             if value.nbytes <= MOST_BYTES_TO_KEEP:  # as digest_of, without its call
                 return value.shape, value.dtype, value.tobytes(), ""
@@ -167,16 +164,11 @@ class ValueStore:
             return plain("(hidden)")
         return plain(short_repr(value))
 
-    def tensor(self, tensor: Tensor, digest: Any = None) -> Note:
-        """What is noted of a tensor, whose ``digest`` may be known."""
+    def tensor(self, tensor: Tensor) -> Note:
+        """What is noted of a tensor."""
         version = tensor._seen_version()
         maker = tensor._grad_node if tensor._base is None else maker_of(tensor)
-        array = tensor.array
-        if digest is None:
-            digest = digest_of(array, version)
-        numbers = digest
-        if array.nbytes > MOST_BYTES_TO_KEEP:
-            numbers = self._sketches.get(digest) or self._sketch(array, digest)
+        numbers = self.numbers(tensor.array, version)
         name = self.names.of(tensor)
         made_by = None if maker is None else maker.name()
         note = ("T", numbers, tensor._requires_grad, name, version, made_by)
