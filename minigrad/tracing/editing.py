@@ -20,6 +20,7 @@ from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.nn.parameter import Parameter
 from minigrad.tracing.copies import exact_copy
 from minigrad.tracing.foreign import version_of
+from minigrad.tracing.log import step
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import attributes_of
 from minigrad.tracing.story import Story, joins_story
@@ -212,7 +213,7 @@ class StepEdit:
 
     def _put_on_ctx(self, editor: Editor) -> None:
         """Change saved values and attributes."""
-        node: Any = editor.log.ctxs.with_id(self.ctx) if self.ctx else None
+        node: Any = editor.log.cards.ctx_with(self.ctx) if self.ctx else None
         if node is None and (self.values["saved"] or self.values["attributes"]):
             raise LookupError(f"{self.owner} is gone at this step")
         for place, value in self.values["saved"].items():
@@ -249,16 +250,9 @@ class StepEdit:
             log.ctxs.open(node, log.cards.of(node))
         log.program_ran()
         key = "what-if.leaf-starts" if "t" in more else "what-if"
-        log.emit(
-            {
-                "k": "what.if",
-                "lvl": 1,
-                "say": message(key, what=whole, old=brief(old), new=brief(new)),
-                "old": log.values.ref(old, what),
-                "new": log.values.ref(new, what),
-                **more,
-            }
-        )
+        say = message(key, what=whole, old=brief(old), new=brief(new))
+        more |= {"old": log.values.ref(old, what), "new": log.values.ref(new, what)}
+        log.emit((step, "what.if", say, "", more))
         if not is_open:
             log.ctxs.close(node)
 
