@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import csv
-import fcntl
 import http.client
 import json
 import os
-import pty
 import select
 import shutil
 import signal
@@ -18,7 +16,6 @@ import ssl
 import stat
 import subprocess
 import sys
-import termios
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -446,6 +443,8 @@ class Terminal:
     """The command in a terminal of its own, in which keys are pressed."""
 
     def __init__(self, folder: Path) -> None:
+        fcntl, pty = pytest.importorskip("fcntl"), pytest.importorskip("pty")
+        termios = pytest.importorskip("termios")
         self.near, far = pty.openpty()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "minigrad", "room", "--port", str(free_port())],
