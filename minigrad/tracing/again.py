@@ -211,25 +211,34 @@ def runnable(trace: Trace) -> Program:
 
     Raises: WhatIfError if it was not kept, or cannot run again.
     """
+    refusal = why_not(trace)
+    if refusal is not None:
+        raise cannot_run(*refusal)
+    assert trace.program is not None
+    return trace.program
+
+
+def why_not(trace: Trace) -> tuple[str, str] | None:
+    """Why the program of a recording can't run again, and what to do."""
     program = trace.program
     if program is None:
-        raise cannot_run(
-            "this recording did not keep what its program starts from",
-            "record with minigrad.record(keep_values=True), %%step --as trace or "
-            "step(function, x, keep_values=True), and ask before saving",
+        return (
+            "this recording doesn't have what its program starts from",
+            "record the program again, with minigrad.record(keep_values=True), "
+            "%%step --as trace or step(function, x, keep_values=True)",
         )
     if program.why_not:
-        raise cannot_run(
+        return (
             program.why_not,
             "put all that the program uses up inside the block, or record a call of a "
             "function: step(function, x, keep_values=True)",
         )
     if "torch" in trace.data["meta"].get("engines", ()):
-        raise cannot_run(
+        return (
             "torch ran, and doesn't let anyone change what it's about to use",
             "record the program with import minigrad as torch",
         )
-    return program
+    return None
 
 
 def not_the_same_twice(step: int, was: str, now: str) -> WhatIfError:

@@ -104,8 +104,8 @@ class Copier(pickle.Pickler):
         except CannotCopyError as error:
             for name, held in reversed(self.named.items()):
                 if not has_copy(held, self._home):
-                    raise CannotCopyError(f"{name} holds a {error}") from None
-            raise
+                    raise CannotCopyError(f"{name} holds {error}") from None
+            raise CannotCopyError(f"the program starts from {error}") from None
 
     @property
     def taken(self) -> tuple[bytes, list[Any]]:
@@ -149,7 +149,7 @@ class Copier(pickle.Pickler):
         if issubclass(kind, SHARED) or id(value) in self._one_of_a_kind:
             return True
         if issubclass(kind, ONCE_ONLY):
-            raise CannotCopyError(f"{kind.__name__}, which cannot be taken back")
+            raise CannotCopyError(f"a {kind.__name__}, which cannot be taken back")
         if issubclass(kind, FunctionType):
             is_homes = value.__globals__ is self._home
             return not is_homes and value.__closure__ is None

@@ -96,9 +96,10 @@ def remember(
     except CannotCopyError as error:
         return Program(why_not=str(error))
     except RecursionError:
-        return Program(why_not="what it starts from is too deeply nested")
+        return Program(why_not="what the program starts from is too deeply nested")
     except Exception as error:  # a recording must not fail for what may never be asked
-        return Program(why_not=f"it cannot be copied ({type(error).__name__}: {error})")
+        why = f"the program can't be copied ({type(error).__name__}: {error})"
+        return Program(why_not=why)
 
 
 def program_of(
@@ -109,7 +110,9 @@ def program_of(
     Raises: CannotCopyError.
     """
     if current_kind() or running_task() is not None:
-        raise CannotCopyError("it began inside a function transform or a backward")
+        raise CannotCopyError(
+            "the program began inside a function transform or a backward"
+        )
     code: Block | Call
     variables: Json = {}
     if call is not None:
@@ -118,7 +121,7 @@ def program_of(
         code, variables = (cell, {}) if cell is not None else block_of(driver)
         home = driver.f_globals
     else:
-        raise CannotCopyError("no program of yours stands around it")
+        raise CannotCopyError("no program of yours is around the recording")
     copier = Copier(home, most)
     asked_for = copier.asked_for(code.code) if isinstance(code, Block) else {}
     copier.named |= variables
@@ -150,7 +153,7 @@ def block_of(driver: FrameType) -> tuple[Block, Json]:
     code = driver.f_code
     is_function = bool(code.co_flags & inspect.CO_OPTIMIZED)
     if not is_function and driver.f_locals is not driver.f_globals:
-        raise CannotCopyError("it stands in the body of a class")
+        raise CannotCopyError("the program stands in the body of a class")
     inside = with_statement(driver)
     used = {node.id for node in ast.walk(inside) if isinstance(node, ast.Name)}
     variables = {k: v for k, v in driver.f_locals.items() if k in used}
@@ -164,12 +167,12 @@ def block_of(driver: FrameType) -> tuple[Block, Json]:
             tree, code.co_filename, "exec", code.co_flags & FUTURE, dont_inherit=True
         )
     except SyntaxError as error:
-        raise CannotCopyError(f"it cannot stand alone: {error.msg}") from None
+        raise CannotCopyError(f"the program cannot stand alone: {error.msg}") from None
     if is_function:
         (compiled,) = [c for c in compiled.co_consts if isinstance(c, CodeType)]
         compiled = compiled.replace(co_qualname=code.co_qualname)
     if compiled.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE):
-        raise CannotCopyError("it yields or awaits")
+        raise CannotCopyError("the program yields or awaits")
     block = Block(compiled, code.co_filename, is_function)
     return block, variables if is_function else {}
 
@@ -197,7 +200,7 @@ def with_statement(driver: FrameType) -> ast.With:
         name = ast.Name(SESSION, ast.Load())
         first.context_expr = ast.copy_location(name, first.context_expr)
         return node
-    raise CannotCopyError("its lines are not to be found")
+    raise CannotCopyError("the program's lines can't be found")
 
 
 def place_of(node: Any) -> tuple[int | None, ...]:

@@ -33,7 +33,7 @@ def page_of(data: Mapping[str, Any], key: str = "", start: int = 0) -> str:
     raw = _numbered(raw, data)
     key = key or hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
     title = data["meta"].get("title") or message("notebook.page")
-    code = script.packed_code(messages.in_use, *_kind_of(data))
+    code = script.packed_code(messages.in_use, *_parts_of_code(data))
     return _document(title, key, _trace_script(raw), code, start)
 
 
@@ -71,8 +71,8 @@ def _numbered(raw: str, data: Mapping[str, Any]) -> str:
     return _VALUE.sub(lambda found: numbers.get(found[1], found[0]), raw)
 
 
-def _kind_of(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """The code that a page needs, and the part that only questions need."""
+def _parts_of_code(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the code that a page needs: its own, and the part for questions."""
     if "traces" in data:
         return ("compare",)
     asks = any(event["k"] == "ask" for event in data["events"])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from minigrad.tracing.again import WhatIfError, run_with, runnable
+from minigrad.tracing.again import run_with, runnable
 from minigrad.tracing.editable import (
     called,
     editable_at,
@@ -204,16 +204,7 @@ class Edits:
 
     def answers(self) -> dict[str, Callable[[Json], Json]]:
         """What a page asks, by its kind."""
-        return {"hello": self.hello, "describe": self.describe, "edit": self.edit}
-
-    def hello(self, _: Json) -> Json:
-        """Why the program can't run again; empty if nothing is known against it."""
-        try:
-            runnable(self._recording)
-        except WhatIfError as error:
-            why, fix = str(error).removeprefix("what_if: ").split("\n  fix: ")
-            return {"why": message("what-if.why-not", why=why, fix=fix)}
-        return {"why": ""}
+        return {"describe": self.describe, "edit": self.edit}
 
     def describe(self, asked: Json) -> Json:
         """What stands at a place of the page, to be typed over; nothing if it can't.

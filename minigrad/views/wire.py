@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from minigrad import errors
+from minigrad.tracing.again import why_not
+from minigrad.tracing.messages import message
 from minigrad.views import script
 from minigrad.views.whatif import Edits
 
@@ -38,14 +40,16 @@ def connect(key: str, recording: Recording) -> None:
 
 
 def answers_about(recording: Recording) -> Answers:
-    """What a page asks of its recording; to begin with, the code that edits."""
-    edits = Edits(recording)
+    """What a page asks of its recording: first the code that edits, or why it can't."""
 
-    def hello(asked: Json) -> Json:
-        said = edits.hello(asked)
-        return said if said["why"] else {"code": script.code("edits")}
+    def hello(_: Json) -> Json:
+        refusal = why_not(recording)
+        if refusal is None:
+            return {"code": script.code("edits")}
+        why, fix = refusal
+        return {"why": message("what-if.why-not", why=why, fix=fix)}
 
-    return edits.answers() | {"hello": hello}
+    return {"hello": hello, **Edits(recording).answers()}
 
 
 def is_notebook() -> bool:

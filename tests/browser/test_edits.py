@@ -84,7 +84,12 @@ def program(x: mg.Tensor, w: mg.Tensor) -> None:
 
 
 class Wired:
-    """A page that stands for a notebook with one player, and the wire to Python."""
+    """A page that stands for a notebook with one player, and the wire to Python.
+
+    ``before`` is what Python says before each of its answers.
+    """
+
+    before: tuple[Any, ...] = ()
 
     def __init__(self, page: Page, path: Path) -> None:
         self.page = page
@@ -105,7 +110,7 @@ class Wired:
         return self.page.frames[-1]
 
     def _answer(self, asked: Any) -> Any:
-        said: list[Any] = []
+        said = [*self.before]
         wire.heard(SimpleNamespace(send=said.append), asked)
         return said
 
@@ -232,6 +237,62 @@ def test_what_cannot_be_is_said_beside_the_line(
     assert frame.evaluate("player.player.edits.runs.length") == 1
 
 
+def twice(x: mg.Tensor) -> None:
+    (x * 2).backward()
+    (x * 5).backward()
+
+
+def test_number_of_another_step_and_an_empty_text_are_no_present_value(
+    notebook: Notebook,
+) -> None:
+    notebook.show(live(twice, x=leaf(0.0)))
+    frame, data = notebook.frame, notebook.player.recording.data
+    x = node_of(data, "x")
+    type_over(frame, f"node {x}", "  ")
+    frame.locator(".edits .note", has_text="'  ' can't be read").wait_for()
+    kinds = [event["k"] for event in data["events"]]
+    notebook.go(len(kinds))
+    frame.evaluate("what => player.player.edits.choose(what, what)", f"grad {x}")
+    typed = frame.locator(".edits input[type=text]")
+    typed.wait_for()
+    assert typed.input_value() == "7.0"
+    notebook.go(kinds.index("grad.accumulate") + 1)
+    typed.press("Enter")
+    told(frame, "Edited: x.grad is 7, not 2.")
+    typed.press("Enter")
+    same = SAYS["editing.same"]
+    frame.locator(".edits .note", has_text=same).wait_for()
+
+
+def test_edit_leaves_the_presenter_the_clock_and_what_is_looked_at(
+    notebook: Notebook,
+) -> None:
+    frame = opened(notebook)
+    x = node_of(notebook.player.recording.data, "x")
+    frame.evaluate("player.player.inspect(false)")
+    frame.locator(".say").click()
+    notebook.page.keyboard.press("p")
+    frame.wait_for_function("() => document.fullscreenElement")
+    notebook.page.wait_for_timeout(300)
+    frame.evaluate("""() => {
+      window.before = document.getElementById("player").player;
+      before.presenter.since -= 65_000;
+      before.graph.zoom(0.5);
+    }""")
+    view = frame.evaluate("before.graph.view")
+    frame.evaluate("what => player.player.edits.set(what, '4', null)", f"node {x}")
+    frame.wait_for_selector(".edited.presenting")
+    notebook.page.wait_for_timeout(300)
+    assert frame.evaluate("player.player.graph.view") == view
+    assert frame.inner_text(".clock").startswith("1:")
+    frame.evaluate("before.presenter.clock.textContent = 'left'")
+    frame.evaluate("document.exitFullscreen()")
+    frame.wait_for_function("() => !player.player.presenter.on")
+    assert frame.evaluate("before.presenter.on")
+    notebook.page.wait_for_timeout(1_100)
+    assert frame.evaluate("before.presenter.clock.textContent") == "left"
+
+
 def test_change_of_an_input_starts_anew(notebook: Notebook) -> None:
     frame = opened(notebook)
     x = node_of(notebook.player.recording.data, "x")
@@ -281,6 +342,15 @@ def test_any_recording_of_a_notebook_is_edited_over_the_wire(wired: Wired) -> No
     assert [(one["what"], one["new"], one["old"]) for one in now] == [("w", "6", "5")]
 
 
+def test_answer_to_another_page_of_a_recording_is_not_the_first(wired: Wired) -> None:
+    content = {"text": "3"}
+    other = {"kind": "answer", "id": "another's 1", "of": "key", "content": content}
+    wired.before = (other,)
+    frame = wired.show(recorded())
+    frame.wait_for_selector(".mg-player.listens")
+    wired.before = ()
+
+
 def test_restarted_kernel_is_said(wired: Wired) -> None:
     trace = recorded()
     frame = wired.show(trace)
@@ -294,7 +364,7 @@ def test_restarted_kernel_is_said(wired: Wired) -> None:
 @pytest.mark.parametrize(
     ("engine", "says"),
     [
-        ("minigrad", "did not keep what its program"),
+        ("minigrad", "doesn't have what its program"),
         ("torch", "torch ran, and doesn't"),
     ],
 )

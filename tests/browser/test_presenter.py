@@ -129,6 +129,21 @@ def test_faults_would_be_seen(look: Open) -> None:
         assert what in said
 
 
+def test_sentence_has_the_room_of_the_longest_at_each_width(look: Open) -> None:
+    data = stories.fan_in()
+    data["events"][3]["say"] = "word " * 20
+    page = look(data, next(i for i, e in enumerate(data["events"]) if e["k"] == "grad"))
+    said = "parseFloat(player.style.getPropertyValue('--said'))"
+    page.keyboard.press("p")
+    page.keyboard.press(" ")
+    wide = page.wait_for_function(said).json_value()
+    page.set_viewport_size({"width": 800, "height": 950})
+    page.wait_for_function(f"wide => {said} > wide", arg=wide)
+    assert page.locator(".say").text_content() == "What happens next?"
+    page.set_viewport_size({"width": 1400, "height": 950})
+    page.wait_for_function(f"wide => {said} === wide", arg=wide)
+
+
 def test_memory_stays_where_the_picture_does_not_cover_it(look: Open) -> None:
     page = look(large()._drawn(), 20)
     page.evaluate("player.player.timeline.box.open = true")

@@ -114,7 +114,7 @@ def why_not(source: str) -> str:
 
 def test_program_without_its_text_says_so() -> None:
     source = "with Recorder(trace, keep_values=True):\n    mg.ones(2) * 2\n"
-    assert why_not(source) == "its lines are not to be found"
+    assert why_not(source) == "the program's lines can't be found"
 
 
 def yielding(trace: Trace) -> Iterator[Any]:
@@ -126,11 +126,12 @@ def test_block_that_yields_says_so() -> None:
     trace = Trace()
     list(yielding(trace))
     assert trace.program is not None
-    assert trace.program.why_not == "it yields or awaits"
+    assert trace.program.why_not == "the program yields or awaits"
     in_a_loop = Trace()
     for _ in range(2):
         with Recorder(in_a_loop, keep_values=True):
             _ = mg.ones(2) * 2
             break
     assert in_a_loop.program is not None
-    assert "it cannot stand alone: 'break' outside loop" in in_a_loop.program.why_not
+    says = "the program cannot stand alone: 'break' outside loop"
+    assert says in in_a_loop.program.why_not

@@ -8,6 +8,7 @@ numbers of that program, to see that a difference is found.
 
 from __future__ import annotations
 
+import argparse
 import ast
 import json
 import random
@@ -393,7 +394,11 @@ def computed(recording: Recording) -> list[Any]:
 
 def main() -> int:
     """Make as many edits as are asked for; 1 if one shows something else."""
-    most, off = (*map(float, sys.argv[1:]), *(100, 0)[len(sys.argv) - 1 :])[:2]
+    parser = argparse.ArgumentParser(description="Compare edits with programs.")
+    parser.add_argument("edits", type=int, nargs="?", default=100)
+    parser.add_argument("off", type=float, nargs="?", default=0.0)
+    asked = parser.parse_args()
+    most, off = asked.edits, asked.off
     counts: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     seed = 0

@@ -21,6 +21,7 @@ from minigrad.tracing import Trace
 from minigrad.tracing.again import WhatIfError, first_difference
 from minigrad.tracing.editable import editable_at
 from minigrad.utils.checkpoint import checkpoint
+from minigrad.views import wire
 from minigrad.views.recording import Recording
 from minigrad.views.whatif import Edits
 from tests.parity.differential import run
@@ -522,10 +523,10 @@ def test_recording_of_torch_says_that_it_cannot(one: Recording) -> None:
     theirs.data["meta"]["engines"] = ["torch"]
     with pytest.raises(WhatIfError, match="torch ran, and doesn't let anyone change"):
         theirs.what_if("backward begins", gradient=1.0)
-    assert Edits(theirs).hello({})["why"] == (
-        "You can't change a value here, as Python can't run it again: torch ran, and "
-        "doesn't let anyone change what it's about to use. To do so, record the "
-        "program with import minigrad as torch."
+    assert wire.answers_about(theirs)["hello"]({})["why"] == (
+        "You can't change values here: torch ran, and doesn't let anyone change what "
+        "it's about to use. To be able to, record the program with import minigrad as "
+        "torch."
     )
 
 

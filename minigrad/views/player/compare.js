@@ -9,6 +9,7 @@ import { Found } from "./found.js";
 import { onKey } from "./keys.js";
 import { message } from "./messages.js";
 import { start } from "./page.js";
+import { LEAST_SCALE } from "./picture.js";
 import { Player } from "./player.js";
 import { pictureOf } from "./saving.js";
 import { lastAtMost } from "./story.js";
@@ -18,7 +19,6 @@ import { lastAtMost } from "./story.js";
 /** @typedef {import("./types").Event} Event */
 /** @typedef {import("./types").PlayerOptions} PlayerOptions */
 
-const READABLE = 11 / 13; // the scale at which a picture's smallest text has 11 points
 const REST = blankState();
 
 export class Comparison extends Player {
@@ -35,10 +35,10 @@ export class Comparison extends Player {
     root.classList.add("mg-player", "mg-comparison");
     root.tabIndex = 0;
     root.dataset.lmSuppressShortcuts = "true";
-    root.setAttribute("role", "group");
-    root.setAttribute("aria-label", message("player.name", { title: data.meta.title }));
+    root.role = "group";
+    root.ariaLabel = message("player.name", { title: data.meta.title });
     this.say = element("p", "say");
-    this.say.setAttribute("aria-live", "polite");
+    this.say.ariaLive = "polite";
     this.begin = element("span");
     this.phase = element("span");
     this.next = textButton(message("compare.next"), message("compare.next"), "d", () => this.goOn());
@@ -66,7 +66,7 @@ export class Comparison extends Player {
       const box = place.querySelector(".sentence");
       box.prepend(element("h2", "", title));
       place.tabIndex = -1;
-      side.say.removeAttribute("aria-live");
+      side.say.ariaLive = null;
       nameSide(place, title);
       return side;
     });
@@ -89,7 +89,7 @@ export class Comparison extends Player {
     if (this.presenter.on) return;
     const room = this.root.clientWidth / 2 - 40;
     const wide = Math.max(0, ...this.sides.map(({ graph }) => graph.picture?.size[0] || 0));
-    this.root.classList.toggle("abreast", wide * READABLE <= room);
+    this.root.classList.toggle("abreast", wide * LEAST_SCALE <= room);
   }
 
   // The side that has the focus, else the first: what is asked of one picture goes there.
@@ -280,7 +280,7 @@ function joined(data) {
 function nameSide(place, side) {
   for (const part of place.querySelectorAll("section[aria-label], [role=region]")) {
     const fields = { name: part.getAttribute("aria-label"), side };
-    part.setAttribute("aria-label", message("compare.side", fields));
+    part.ariaLabel = message("compare.side", fields);
   }
 }
 

@@ -35,8 +35,8 @@ export class Edits extends Edited {
     this.form.onsubmit = (event) => {
       event.preventDefault();
       const typed = this.input.value;
-      const same = typed === this.text || Number(typed || NaN) === Number(this.text);
-      if (same) this.say(message("editing.same"));
+      const same = typed === this.text || Number(typed.trim() || NaN) === Number(this.text);
+      if (same && this.describedAt === this.positionOf(this.what)) this.say(message("editing.same"));
       else this.set(this.what, typed, null);
     };
     this.badge = element("button", "badge", message("editing.badge"));
@@ -114,8 +114,12 @@ export class Edits extends Edited {
     this.form.hidden = true;
     this.say("");
     if (!isValue(what)) return;
-    const described = await this.describe(what, this.player.position);
-    if (described?.text && this.what === what) this.fillForm(described.name || name, described);
+    const { position } = this.player;
+    const described = await this.describe(what, position);
+    if (described?.text && this.what === what) {
+      this.fillForm(described.name || name, described);
+      this.describedAt = position;
+    }
     this.render();
   }
 
@@ -142,7 +146,7 @@ export class Edits extends Edited {
     if (number !== null) {
       const [slider, most] = [element("input"), 2 * Math.abs(number) || 1];
       Object.assign(slider, { type: "range", min: -most, max: most, step, value: number });
-      slider.setAttribute("aria-label", message("editing.slider", { name }));
+      slider.ariaLabel = message("editing.slider", { name });
       let gesture = {};
       slider.oninput = () => this.set(this.what, (this.input.value = slider.value), gesture);
       slider.onchange = () => (gesture = {});
@@ -159,16 +163,25 @@ export class Edits extends Edited {
   }
 
   /**
+   * The step at which a value is edited: once more at the same, if it was edited last.
+   * @param {string} what
+   */
+  positionOf(what, { edits } = this.runs.at(-1)) {
+    const last = edits.at(-1);
+    return last?.what === what ? last.position : this.player.position;
+  }
+
+  /**
    * Runs the program with another value. What belongs to one gesture is one edit; the
    * newest value of what was edited last takes the place of the one before.
    * @param {string} what @param {string} text @param {object | null} gesture
    */
   async set(what, text, gesture) {
     const goesOn = gesture !== null && gesture === this.gesture;
-    const { edits } = this.runs.at(goesOn ? -2 : -1);
-    const last = edits.at(-1);
-    const { position } = last?.what === what ? last : this.player;
-    const next = [...(last?.what === what ? edits.slice(0, -1) : edits), { what, position, text }];
+    const run = this.runs.at(goesOn ? -2 : -1);
+    const position = this.positionOf(what, run);
+    const before = run.edits.at(-1)?.what === what ? run.edits.slice(0, -1) : run.edits;
+    const next = [...before, { what, position, text }];
     const number = (this.asked += 1);
     const silent = setTimeout(() => this.say(message("editing.silent")), SAYS_NOTHING_AFTER);
     this.player.pause();
@@ -177,7 +190,7 @@ export class Edits extends Edited {
       if (!answer || number < this.shown) return;
       if (gesture !== null && gesture === this.gesture) this.runs.pop();
       this.gesture = gesture;
-      if (what === this.what) this.text = text;
+      if (what === this.what) Object.assign(this, { text, describedAt: position });
       this.runs.push({ edits: next, ...answer });
       this.say("");
       this.show();
@@ -204,9 +217,11 @@ export class Edits extends Edited {
   show() {
     succeed(this.player, this.runs.at(-1).trace);
     if (this.form.hidden || document.activeElement?.closest(".edits form")) return;
-    const { what } = this;
-    this.describe(what, this.player.position).then((described) => {
-      if (described?.text && what === this.what) this.input.value = this.text = described.text;
+    const { what, player: { position } } = this;
+    this.describe(what, position).then((described) => {
+      if (!described?.text || what !== this.what) return;
+      this.input.value = this.text = described.text;
+      this.describedAt = position;
     });
   }
 

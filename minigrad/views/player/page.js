@@ -199,7 +199,8 @@ async function findPython(key) {
   parent.postMessage({ minigrad: "player", key }, "*", [port2]);
   port1.postMessage({ kind: "hello", id: "hello", content: {} });
   const answer = await new Promise((done) => {
-    port1.onmessage = ({ data }) => done(data.content);
+    // The answers to other pages of the same recording come here, too.
+    port1.onmessage = ({ data }) => data.id === "hello" && done(data.content);
     setTimeout(done, ANSWERS_WITHIN);
   });
   if (!answer?.code) return answer || null;

@@ -6,7 +6,7 @@
 import { element, rove, setText, svgElement, tabStop, tells } from "./dom.js";
 import { message } from "./messages.js";
 import { callOf, dataOf, leafOf, setKinds } from "./scene.js";
-import { brief, shapeWords } from "./values.js";
+import { brief, labelOf, shapeWords } from "./values.js";
 import { flowOf, placeTags, pointsOf, wireOf } from "./wires.js";
 
 /** @typedef {import("./steps.js").StepIndex} StepIndex */
@@ -36,11 +36,11 @@ import { flowOf, placeTags, pointsOf, wireOf } from "./wires.js";
 const CHOICES = ".hit[role]";
 const ALL_DRAWN = 300; // things; of a picture with more there is a window
 const AROUND = 250; // points drawn beyond the edges of the window
-const LEAST_SCALE = 11 / 13; // the smallest text has 13 points, and is never below 11
+export const LEAST_SCALE = 11 / 13; // the smallest text has 13 points, and is never below 11
 const ON_PAGE = { border: [12, 12], least: LEAST_SCALE, most: 1.5 };
-// presenter.css: the smallest text has 14 points, zoomed by 1.4, and is never below 24
+// presenter.css: the smallest text has 14 px, zoomed by 1.4, and is never below 24 px (18 points)
 const ON_WALL = { border: [8, 4], least: 24 / (14 * 1.4), most: 3 };
-const MAP = 0.28; // of the width on a wall, presenter.css
+const MAP = 0.28; // of the width: 26% in presenter.css, and its margin
 const MOST_HIGH = 560;
 const LAYERS = ["flows", "wires", "parts", "tags", "overlay"];
 let count = 0;
@@ -57,11 +57,11 @@ export class PicturePane {
     Object.assign(this, { trace, story, index, choose, pin }, ON_PAGE);
     this.name = `mg-tip-${(count += 1)}`;
     this.box = element("section", "pane graph");
-    this.box.setAttribute("aria-label", message("graph.name"));
+    this.box.ariaLabel = message("graph.name");
     this.body = element("div", "body");
     this.body.tabIndex = 0;
-    this.body.setAttribute("role", "region");
-    this.body.setAttribute("aria-label", message("picture.region"));
+    this.body.role = "region";
+    this.body.ariaLabel = message("picture.region");
     this.empty = element("p", "empty");
     this.note = element("p", "window-note");
     this.body.append(this.empty);
@@ -76,7 +76,7 @@ export class PicturePane {
 
   begin() {
     this.svg = svgElement("svg", { class: "scene", role: "group" });
-    this.svg.setAttribute("aria-label", message("graph.picture"));
+    this.svg.ariaLabel = message("graph.picture");
     this.body.append(this.svg);
     this.map = svgElement("svg", { class: "map", "aria-hidden": "true", preserveAspectRatio: "none" });
     this.map.onclick = (event) => this.goTo(event);
@@ -183,7 +183,7 @@ export class PicturePane {
     for (const [words, name, action] of buttons) {
       const button = element("button", "", words);
       button.title = message(name);
-      if (name !== "zoom.open") button.setAttribute("aria-label", message(name));
+      if (name !== "zoom.open") button.ariaLabel = message(name);
       button.onclick = action;
       box.append(button);
     }
@@ -263,16 +263,15 @@ export class PicturePane {
    * @param {SVGElement} hit @param {string} name @param {() => void} action
    */
   makeButton(hit, name, action) {
-    hit.setAttribute("role", "button");
+    hit.role = "button";
     hit.setAttribute("tabindex", "-1");
-    hit.setAttribute("aria-label", name);
+    hit.ariaLabel = name;
     hit.onclick = () => !this.dragged && action();
   }
 
   /** @param {string} id @returns {string} */
   nodeName(id) {
-    const { label, tensor } = this.story.nodes[id] || { label: id };
-    return tensor ? message("node.name", { label, tensor }) : label;
+    return labelOf(this.story.nodes[id] || { label: id });
   }
 
   /** @param {string} id @returns {string} */

@@ -1,7 +1,7 @@
 // The player: it ties the panes to buttons and keys.
 
 import { CodePane } from "./code.js";
-import { choice, helpSheet, iconButton, setIcon, textButton } from "./controls.js";
+import { choice, closeAfter, helpSheet, iconButton, setIcon, textButton } from "./controls.js";
 import { CtxPane } from "./ctx.js";
 import { element, setText } from "./dom.js";
 import { Edited } from "./edited.js";
@@ -43,9 +43,9 @@ export class Player {
     this.position = -1;
     this.stops = this.story.stopsAt(this.level);
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
+    this.listening = new AbortController();
     this.presenter = new Presenter(this);
     this.edits = options.side ? null : options.edits || new Edited(options.python);
-    this.listening = new AbortController();
     this.build();
     this.edits?.belongTo(this);
     this.go(options.position || 0);
@@ -57,11 +57,11 @@ export class Player {
     root.dataset.level = String(this.level);
     root.tabIndex = 0;
     root.dataset.lmSuppressShortcuts = "true";
-    root.setAttribute("role", "group");
+    root.role = "group";
     const title = this.trace.meta.title || message("player.untitled");
-    root.setAttribute("aria-label", message("player.name", { title }));
+    root.ariaLabel = message("player.name", { title });
     this.say = element("p", "say");
-    this.say.setAttribute("aria-live", "polite");
+    this.say.ariaLive = "polite";
     this.begin = element("span", "begin", message("player.begin"));
     const sentence = (this.sentence = element("div", "sentence"));
     this.phase = element("span", "phase");
@@ -133,12 +133,12 @@ export class Player {
     this.slider = element("input", "slider");
     this.slider.type = "range";
     this.slider.min = "0";
-    this.slider.setAttribute("aria-label", message("slider.name"));
+    this.slider.ariaLabel = message("slider.name");
     this.slider.oninput = () => this.go(this.stops[Number(this.slider.value)]);
     this.count = element("span", "count");
     this.levels = element("div", "levels");
-    this.levels.setAttribute("role", "group");
-    this.levels.setAttribute("aria-label", message("level.name"));
+    this.levels.role = "group";
+    this.levels.ariaLabel = message("level.name");
     for (const level of LEVELS) {
       const button = element("button", "", message(`level.${level}`));
       button.value = String(level);
@@ -147,7 +147,7 @@ export class Player {
     }
     this.showLevel();
     this.regions = element("div", "regions");
-    this.regions.setAttribute("aria-hidden", "true");
+    this.regions.ariaHidden = "true";
     const scrub = element("div", "scrub");
     const track = element("div", "track");
     track.append(this.regions, this.slider, this.found.marks);
@@ -167,7 +167,7 @@ export class Player {
   buildMenu() {
     const menu = element("details", "more");
     const summary = element("summary", "", "…");
-    summary.setAttribute("aria-label", message("menu.name"));
+    summary.ariaLabel = message("menu.name");
     summary.title = message("menu.name");
     const list = element("div", "menu");
     /** @param {string} name @param {string} key @param {() => void} action */
@@ -196,11 +196,7 @@ export class Player {
     const faster = (value) => (this.speed = value);
     list.append(choice(message("speed.name"), speeds, this.speed, faster), savingMenu(this));
     menu.append(summary, list);
-    menu.addEventListener("focusout", (event) => {
-      const to = /** @type {Element | null} */ (event.relatedTarget);
-      if (to && !menu.contains(to)) menu.open = false;
-    });
-    return menu;
+    return closeAfter(menu);
   }
 
   // What stands along the stops of a level.
@@ -226,7 +222,7 @@ export class Player {
 
   showLevel() {
     for (const button of this.levels.children) {
-      button.setAttribute("aria-pressed", String(Number(button.value) === this.level));
+      button.ariaPressed = String(Number(button.value) === this.level);
     }
     this.root.dataset.level = String(this.level);
     this.root.classList.toggle("with-engine", this.level === 3 || Boolean(this.engine));
@@ -315,7 +311,7 @@ export class Player {
     const last = this.stops.length - 1;
     this.slider.max = String(last);
     this.slider.value = String(stop);
-    this.slider.setAttribute("aria-valuetext", message("player.place", { step: stop, last }));
+    this.slider.ariaValueText = message("player.place", { step: stop, last });
     setText(this.count, message("player.count", { step: stop, last }));
     for (const button of this.backward) button.disabled = this.position === 0;
     for (const button of this.forward) button.disabled = this.position >= this.stops[last];
@@ -436,5 +432,5 @@ export class Player {
  */
 function phaseOf({ phases }) {
   const { of, name } = phases.at(-1) || {};
-  return name ? message("phase", { of, name: wordFor(name) }) : "";
+  return name ? message("phase.name", { of, name: wordFor(name) }) : "";
 }

@@ -7,7 +7,7 @@ import { message } from "./messages.js";
 
 /** @typedef {import("./player.js").Player} Player */
 
-const LEAST_ASIDE = 200; // px that are left of a picture at least, to the sentence
+const LEAST_ASIDE = 200; // px beside a picture that the sentence has at least
 const MOST_SAID = 96; // px: three lines
 const OUTCOMES = new Set(["return", "exception", "ctx.save", "grad", "grad.none", "grad.accumulate"]);
 
@@ -18,17 +18,22 @@ export class Presenter {
     this.on = false;
     this.pausing = false;
     this.clock = element("span", "clock");
-    this.clock.setAttribute("role", "timer");
+    this.clock.role = "timer";
+    const { signal } = player.listening;
     // Esc leaves the full screen, which takes no other key: it ends all of it.
     player.root.addEventListener("fullscreenchange", () => {
       if (this.on && !document.fullscreenElement) this.toggle();
-    });
+    }, { signal });
     this.sizes = new ResizeObserver(() => this.arrange());
+    signal.addEventListener("abort", () => {
+      this.sizes.disconnect();
+      clearInterval(this.timer);
+    });
   }
 
   // In a notebook's frame it takes the whole screen; where that is refused, the frame. On
-  // a slide it has what the slide gives it.
-  toggle() {
+  // a slide it has what the slide gives it. The clock counts from when it began.
+  toggle(since = Date.now()) {
     const { player } = this;
     this.on = !this.on;
     player.root.classList.toggle("presenting", this.on);
@@ -36,32 +41,40 @@ export class Presenter {
     player.asks?.again();
     this.lay();
     if (player.options.presents) return;
-    this.tick(Date.now());
+    this.tick((this.since = since));
     if (parent === window) return;
     if (this.on) player.root.requestFullscreen?.().catch(() => {});
     else if (document.fullscreenElement) document.exitFullscreen();
   }
 
-  // The sentence has the room of the longest: a step does not move the picture.
   lay() {
     const { player, on } = this;
-    const { root, say } = player;
+    const { root } = player;
     this.sizes.disconnect();
-    if (on) {
-      const all = player.story.events.map((event) => (player.level ? event.say : event.why) || "");
-      say.textContent = all.reduce((long, one) => (one.length > long.length ? one : long), "");
-      const { offsetHeight } = say.parentElement;
-      root.style.setProperty("--said", `${Math.min(offsetHeight, MOST_SAID)}px`);
-      player.sayStep();
-      for (const one of [root, player.stage]) this.sizes.observe(one);
-    } else delete root.dataset.way;
+    this.width = 0;
+    if (on) for (const one of [root, player.stage]) this.sizes.observe(one);
+    else delete root.dataset.way;
     for (const graph of player.graphs) graph.present(on);
     if (!on) player.arrange?.();
+  }
+
+  // The sentence has the room of the longest: a step does not move the picture.
+  reserve() {
+    const { root, say, story, level } = this.player;
+    const said = say.textContent;
+    this.width = root.clientWidth;
+    delete root.dataset.way; // it is as wide as the player
+    root.style.removeProperty("--said");
+    const all = story.events.map((event) => (level ? event.say : event.why) || "");
+    say.textContent = all.reduce((long, one) => (one.length > long.length ? one : long), "");
+    root.style.setProperty("--said", `${Math.min(say.parentElement.offsetHeight, MOST_SAID)}px`);
+    say.textContent = said;
   }
 
   // The first way in which the picture is whole, else that in which most of it is seen.
   arrange() {
     const { root, graphs, ways } = this.player;
+    if (root.clientWidth !== this.width) this.reserve();
     const needs = Math.max(...graphs.map((one) => one.needs(root.clientHeight)));
     root.style.setProperty("--aside", `${Math.max(LEAST_ASIDE, root.clientWidth - needs)}px`);
     const take = (/** @type {string} */ way) => {

@@ -10,7 +10,6 @@
 export function succeed(before, trace) {
   before.pause();
   before.listening.abort();
-  before.presenter.sizes.disconnect();
   const again = opened(before);
   const { root, options, edits } = before;
   let position = new Agreement(before.trace.events, trace.events).at(before.position);
@@ -73,8 +72,8 @@ function opened(before) {
     parts.forEach((part, place) => (player.root.querySelector(part).open = open[place]));
     if (before.engine) player.showEngine();
     if (inspects) player.inspect(true, before.ctx.pinned);
+    if (before.presenter.on) player.presenter.toggle(before.presenter.since);
     lookedAt(before.graph, player.graph);
-    if (before.presenter.on) player.presenter.toggle();
     if (asked) askAgain(found, player.found);
     player.root.querySelectorAll(".body").forEach((body, place) => body.scrollTo(bodies[place][0], bodies[place][1]));
     if (focused) player.root.focus({ preventScroll: true });

@@ -41,7 +41,7 @@ export class Timeline {
     this.held = null;
     this.now = element("i", "now");
     this.picture = element("div", "tracks");
-    this.picture.setAttribute("role", "img");
+    this.picture.role = "img";
     this.picture.onclick = (event) => this.goTo(event);
     this.sums = this.owners.map(() => element("span", "sum"));
     this.labels = this.owners.map((owner) => this.label(owner));
@@ -136,7 +136,7 @@ export class Timeline {
       if (own) parts.push(message("memory.part", { owner: owner.of, bytes: words }));
     });
     const all = parts.join(", ") || message("memory.nobody");
-    this.picture.setAttribute("aria-label", message("memory.sentence", { ...fields, parts: all }));
+    this.picture.ariaLabel = message("memory.sentence", { ...fields, parts: all });
   }
 
   /** @param {MouseEvent} event */

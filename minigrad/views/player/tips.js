@@ -15,7 +15,7 @@ export class Tip {
     this.root = root;
     this.box = element("div", "tip");
     this.box.id = `tip-${Math.random().toString(36).slice(2)}`;
-    this.box.setAttribute("role", "tooltip");
+    this.box.role = "tooltip";
     this.box.hidden = true;
     root.addEventListener("pointerover", (event) => this.over(event), { signal });
     root.addEventListener("pointerleave", () => this.hide(), { signal });

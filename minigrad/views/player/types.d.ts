@@ -251,7 +251,7 @@ export type PlayerOptions = {
   presents?: boolean; // on a slide, which a presenter shows
   side?: boolean; // one of two in a comparison
   python?: () => Promise<Python | null>;
-  edits?: import("./edits.js").Edits; // of the player before
+  edits?: import("./edits.js").Edits; // what edits here, where Python answers from the start, or of the player before
   onSuccessor?: (player: import("./player.js").Player) => void;
   onMove?: (position: number) => void;
   onAnswer?: (answers: Record<string, number>) => void;
