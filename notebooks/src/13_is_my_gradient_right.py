@@ -270,8 +270,8 @@ right, mg.autograd.gradcheck(lambda x: -3 * Clamped.apply(x), x, raise_exception
 
 # %% [markdown] tags=["explain"]
 # All nine are right, as 0 and 1 aren't clamped. gradcheck says False: it sends -3
-# through the clamp. In training, any gradient below -1 or above 1 would be clamped, too.
-# (Without the -3, PyTorch's gradcheck says True. Ours still says False: it
+# through the clamp. In training, any gradient below -1 or above 1 would be clamped,
+# too. (Without the -3, PyTorch's gradcheck says True. Ours still says False: it
 # sends random numbers as well.)
 
 # %% [markdown] tags=["slide"]
