@@ -7,7 +7,6 @@ import { brief, elementIndex, labelOf, number } from "./values.js";
 /** @typedef {import("./story.js").Story} Story */
 /** @typedef {import("./types").Event} Event */
 /** @typedef {import("./types").GraphEdge} GraphEdge */
-/** @typedef {import("./types").GraphNode} GraphNode */
 /** @typedef {import("./types").Ref} Ref */
 
 /**

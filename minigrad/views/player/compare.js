@@ -32,15 +32,8 @@ export class Comparison extends Player {
     const { root, trace } = this;
     const { data, differences } = trace;
     Object.assign(this, { data, differences, changes: data.changes });
-    root.classList.add("mg-player", "mg-comparison");
-    root.tabIndex = 0;
-    root.dataset.lmSuppressShortcuts = "true";
-    root.role = "group";
-    root.ariaLabel = message("player.name", { title: data.meta.title });
-    this.say = element("p", "say");
-    this.say.ariaLive = "polite";
-    this.begin = element("span");
-    this.phase = element("span");
+    this.prepare();
+    root.classList.add("mg-comparison");
     this.next = textButton(message("compare.next"), message("compare.next"), "d", () => this.goOn());
     this.next.hidden = !data.changes.some(({ say }) => say);
     const sentence = element("div", "sentence");
@@ -76,7 +69,7 @@ export class Comparison extends Player {
     this.found = new Found(this);
     this.help = helpSheet(() => this.toggleHelp());
     root.replaceChildren(lead, sentence, this.found.box, both, this.buildBar(), this.help);
-    const tall = Math.max(...this.sides.map((side) => side.graph.height()));
+    const tall = Math.max(...this.sides.map((side) => side.graph.readableHeight()));
     root.style.setProperty("--tall", `${tall}px`);
     for (const side of this.sides) side.root.style.removeProperty("--tall");
     new ResizeObserver(() => this.arrange()).observe(root);
@@ -226,13 +219,7 @@ export class Comparison extends Player {
   // At the slider: where forward ends, and where something comes to differ.
   lay() {
     this.layRegions();
-    const last = this.stops.length - 1;
-    const marks = this.places().map((stop) => {
-      const mark = element("i");
-      mark.style.setProperty("--at", String(stop / (last || 1)));
-      return mark;
-    });
-    this.regions.append(...marks);
+    this.regions.append(...this.marksOf(this.places()));
   }
 
   /** @param {number} level */

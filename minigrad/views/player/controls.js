@@ -75,32 +75,12 @@ export function textButton(text, label, key, action) {
 }
 
 /**
- * @param {string} label
- * @param {[number, string][]} pairs
- * @param {number} chosen
- * @param {(value: number) => void} action
- */
-export function choice(label, pairs, chosen, action) {
-  const box = element("label", "choice");
-  const select = element("select");
-  select.ariaLabel = label;
-  for (const [value, words] of pairs) {
-    const option = element("option", "", words);
-    option.value = String(value);
-    option.selected = String(value) === String(chosen);
-    select.append(option);
-  }
-  select.onchange = () => action(Number(select.value));
-  box.append(select);
-  return box;
-}
-
-/**
  * What opens is closed again when the focus goes elsewhere.
  * @param {HTMLDetailsElement} menu
  */
 export function closeAfter(menu) {
-  menu.addEventListener("focusout", ({ relatedTarget: to }) => {
+  menu.addEventListener("focusout", (event) => {
+    const to = /** @type {Node | null} */ (event.relatedTarget);
     if (to && !menu.contains(to)) menu.open = false;
   });
   return menu;

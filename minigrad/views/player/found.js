@@ -114,14 +114,7 @@ export class Found {
       const more = message("found.more", { count: count - MOST_LISTED });
       this.list.append(element("li", "note", more));
     }
-    const last = this.player.stops.length - 1;
-    this.marks.replaceChildren(
-      ...this.stops.map(({ stop }) => {
-        const mark = element("i");
-        mark.style.setProperty("--at", String(stop / (last || 1)));
-        return mark;
-      }),
-    );
+    this.marks.replaceChildren(...this.player.marksOf(this.stops.map(({ stop }) => stop)));
     this.here();
   }
 

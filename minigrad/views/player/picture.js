@@ -302,7 +302,7 @@ export class PicturePane {
   // Where it is looked at from
 
   // The height at which all of it can be read, if that is not too high for a page.
-  height() {
+  readableHeight() {
     return this.picture ? Math.min(MOST_HIGH, this.picture.size[1] * LEAST_SCALE + 2 * ON_PAGE.border[1]) : 0;
   }
 

@@ -1,7 +1,7 @@
 // The player: it ties the panes to buttons and keys.
 
 import { CodePane } from "./code.js";
-import { choice, closeAfter, helpSheet, iconButton, setIcon, textButton } from "./controls.js";
+import { closeAfter, helpSheet, iconButton, setIcon, textButton } from "./controls.js";
 import { CtxPane } from "./ctx.js";
 import { element, setText } from "./dom.js";
 import { Edited } from "./edited.js";
@@ -52,19 +52,10 @@ export class Player {
   }
 
   build() {
-    const root = this.root;
-    root.classList.add("mg-player");
+    const { root } = this;
+    this.prepare();
     root.dataset.level = String(this.level);
-    root.tabIndex = 0;
-    root.dataset.lmSuppressShortcuts = "true";
-    root.role = "group";
-    const title = this.trace.meta.title || message("player.untitled");
-    root.ariaLabel = message("player.name", { title });
-    this.say = element("p", "say");
-    this.say.ariaLive = "polite";
-    this.begin = element("span", "begin", message("player.begin"));
     const sentence = (this.sentence = element("div", "sentence"));
-    this.phase = element("span", "phase");
     sentence.append(this.say, this.phase, this.begin);
     this.found = new Found(this);
     /** @type {Choose} */
@@ -88,7 +79,7 @@ export class Player {
     const pin = (ctx) => ctx !== null && this.inspect(true, ctx);
     this.graph = new PicturePane(this.trace, this.story, this.index, chooseInGraph, pin);
     if (this.graph.zoomBox) sentence.append(this.graph.zoomBox);
-    root.style.setProperty("--tall", `${this.graph.height()}px`);
+    root.style.setProperty("--tall", `${this.graph.readableHeight()}px`);
     const memory = new Memory(this.trace);
     /** @param {number} position */
     const stopAt = (position) => this.stopAt(position);
@@ -117,6 +108,20 @@ export class Player {
       this.help,
     );
     root.addEventListener("keydown", (/** @type {Key} */ event) => onKey(this, event), { signal });
+  }
+
+  prepare() {
+    const { root } = this;
+    root.classList.add("mg-player");
+    root.tabIndex = 0;
+    root.dataset.lmSuppressShortcuts = "true";
+    root.role = "group";
+    const title = this.trace.meta.title || message("player.untitled");
+    root.ariaLabel = message("player.name", { title });
+    this.say = element("p", "say");
+    this.say.ariaLive = "polite";
+    this.begin = element("span", "begin", message("player.begin"));
+    this.phase = element("span", "phase");
   }
 
   buildBar() {
@@ -190,11 +195,11 @@ export class Player {
     entry("presenter", "p", () => this.presenter.toggle());
     entry("full", "f", () => this.toggleFull());
     entry("help", "?", () => this.toggleHelp());
-    /** @type {[number, string][]} */
-    const speeds = SPEEDS.map((speed) => [speed, `${speed}×`]);
-    /** @param {number} value */
-    const faster = (value) => (this.speed = value);
-    list.append(choice(message("speed.name"), speeds, this.speed, faster), savingMenu(this));
+    const speed = element("select");
+    speed.ariaLabel = message("speed.name");
+    for (const one of SPEEDS) speed.append(new Option(`${one}×`, String(one), false, one === this.speed));
+    speed.onchange = () => (this.speed = Number(speed.value));
+    list.append(speed, savingMenu(this));
     menu.append(summary, list);
     return closeAfter(menu);
   }
@@ -334,6 +339,23 @@ export class Player {
   stopAt(position) {
     const place = lastAtMost(this.stops, position - 1) + 1;
     return Math.min(place, this.stops.length - 1);
+  }
+
+  /**
+   * Where a stop is, from 0 to 1.
+   * @param {number} stop
+   */
+  shareOf(stop) {
+    return stop / (this.stops.length - 1 || 1);
+  }
+
+  /** @param {number[]} stops @returns {HTMLElement[]} for the slider */
+  marksOf(stops) {
+    return stops.map((stop) => {
+      const mark = element("i");
+      mark.style.setProperty("--at", String(this.shareOf(stop)));
+      return mark;
+    });
   }
 
   sayStep() {

@@ -68,8 +68,7 @@ export class Timeline {
 
   /** @param {number} position */
   share(position) {
-    const last = this.player.stops.length - 1;
-    return this.player.stopAt(position) / (last || 1);
+    return this.player.shareOf(this.player.stopAt(position));
   }
 
   /** @param {Owner} owner */
@@ -107,10 +106,8 @@ export class Timeline {
     const held = this.memory.stateAt(position);
     if (held !== this.held) this.showHeld(held, position);
     this.held = held;
-    const last = this.player.stops.length - 1;
-    const here = `${(100 * this.player.stopNow()) / (last || 1)}%`;
-    this.now.style.left = here;
-    this.veil.style.left = here;
+    const here = `${100 * this.player.shareOf(this.player.stopNow())}%`;
+    this.now.style.left = this.veil.style.left = here;
   }
 
   /** @param {Moments} held @param {number} position */

@@ -4,7 +4,6 @@ import { element, rove, tabStop, tells } from "./dom.js";
 import { message, wordFor } from "./messages.js";
 
 /** @typedef {import("./types").Trace} Trace */
-/** @typedef {import("./types").Event} Event */
 /** @typedef {import("./types").Ref} Ref */
 /** @typedef {import("./types").Value} Value */
 /** @typedef {Value["rows"][number][number]} Cell */
