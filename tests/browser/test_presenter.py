@@ -118,7 +118,7 @@ def test_columns_come_closer_on_a_wall_and_keep_their_labels(look: Open) -> None
     labels = page.locator(".scene .tag").count()
     page.keyboard.press("p")
     closer, high = page.evaluate(size)
-    assert (closer < 0.8 * wide, high) == (True, tall)
+    assert (closer < 0.9 * wide, high) == (True, tall)
     assert page.locator(".scene .tag").count() == labels > 0
     page.keyboard.press("p")
     assert page.evaluate(size) == [wide, tall]
