@@ -151,10 +151,7 @@ def show(cell: NotebookNode, shared: Shared, addresses: Addresses) -> None:
     """Keep of a cell's outputs what a page shows, with its links and players."""
     if cell.source.startswith(FORGET):
         cell.outputs = []
-    bars = [output for output in cell.outputs if "\r" in output.get("text", "")]
-    cell.outputs = [output for output in cell.outputs if output not in bars[:-1]]
-    for bar in bars[-1:]:
-        bar.text = bar.text.rstrip().rpartition("\r")[2] + "\n"
+    slides.keep_last_bar(cell)
     for output in cell.outputs:
         data = output.get("data", {})
         for kind in ("image/svg+xml", "application/vnd.jupyter.widget-view+json"):
