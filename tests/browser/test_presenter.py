@@ -111,6 +111,19 @@ def test_picture_goes_back_to_its_page_as_it_was(look: Open) -> None:
     assert page.locator(".map").is_hidden()
 
 
+def test_columns_come_closer_on_a_wall_and_keep_their_labels(look: Open) -> None:
+    page = look(scenes.product()._drawn())
+    size = "player.player.graph.picture.size"
+    wide, tall = page.evaluate(size)
+    labels = page.locator(".scene .tag").count()
+    page.keyboard.press("p")
+    closer, high = page.evaluate(size)
+    assert (closer < 0.9 * wide, high) == (True, tall)
+    assert page.locator(".scene .tag").count() == labels > 0
+    page.keyboard.press("p")
+    assert page.evaluate(size) == [wide, tall]
+
+
 def test_faults_would_be_seen(look: Open) -> None:
     page = look(large()._drawn(), 20)
     assert any(" px: " in one for one in faults(page, 9))

@@ -167,8 +167,10 @@ class Desk:
         choices = {name: len(it[1]) for name, it in self.words["polls"].items()}
         self.room = state.Room([*self.words["exercises"]], choices)
         lines = whole_lines(path)
-        if not lines or clock() - json.loads(lines[0])["at"] > HOURS * 3600:
-            lines = [json.dumps(new_secrets(clock())).encode()]
+        if lines and clock() - (old := json.loads(lines[0]))["at"] > HOURS * 3600:
+            delete_shared(old)
+            lines = []
+        lines = lines or [json.dumps(new_secrets(clock())).encode()]
         replace(path, lines)
         self.secrets, *heard = map(json.loads, lines)
         self.keys: dict[str, str] = {}
@@ -187,6 +189,15 @@ class Desk:
             for one in fresh:
                 self._hear(one)
             self.tell_soon()
+
+    def share(self, folder: Path) -> Folder:
+        """Its folder in a shared one, which is deleted with the room."""
+        self.folder = f"{SCHEME}{folder.resolve()}"
+        shared = Folder(folder_of(self.folder, self.secrets["code"]))
+        self.secrets["shared"] = str(shared.path)
+        first = json.dumps(self.secrets).encode()
+        replace(self.path, [first, *whole_lines(self.path)[1:]])
+        return shared
 
     def _hear(self, entry: dict[str, Any]) -> None:
         self.room.hear(entry)
@@ -305,6 +316,16 @@ def new_secrets(now: float) -> dict[str, Any]:
         "projector": secrets.token_urlsafe(18),
         "slides": secrets.token_urlsafe(18),
     }
+
+
+def delete_shared(room: dict[str, Any]) -> None:
+    """Delete the shared folder that the first line of a room's file names, if any."""
+    if "shared" not in room:
+        return
+    try:
+        shutil.rmtree(room["shared"])
+    except OSError as error:
+        print(f"Delete {room['shared']} yourself: it can't be reached now ({error}).")
 
 
 def hashed(token: str) -> str:
@@ -721,10 +742,7 @@ async def serve(chosen: argparse.Namespace) -> None:
     listening = bind(chosen.port, "" if chosen.lan else LOOPBACK[0])
     desk = Desk(folder / f"open_room_{chosen.port}.jsonl")
     desk.summary, desk.where = chosen.summary, f"{scheme}://{own}:{chosen.port}"
-    shared = None
-    if chosen.folder:
-        desk.folder = f"{SCHEME}{chosen.folder.resolve()}"
-        shared = Folder(folder_of(desk.folder, desk.secrets["code"]))
+    shared = desk.share(chosen.folder) if chosen.folder else None
     slides = slides_here(chosen.slides)
     hosts = {*LOOPBACK, own.lower(), (chosen.address or own).lower()}
     app = application(desk, hosts, slides)
@@ -752,11 +770,7 @@ async def serve(chosen: argparse.Namespace) -> None:
     await desk.closing.wait()
     for task in tasks:
         task.cancel()
-    if shared:
-        try:
-            shutil.rmtree(shared.path)
-        except OSError as error:
-            print(f"Delete {shared.path} yourself: it can't be reached now ({error}).")
+    delete_shared(desk.secrets)
     server.stop()
     await asyncio.sleep(SOON)
     await server.close_all_connections()

@@ -5,6 +5,7 @@
 
 import { element, rove, setText, svgElement, tabStop, tells } from "./dom.js";
 import { message } from "./messages.js";
+import { narrowed } from "./narrow.js";
 import { callOf, dataOf, leafOf, setKinds } from "./scene.js";
 import { brief, labelOf, shapeWords } from "./values.js";
 import { flowOf, placeTags, pointsOf, spotsOf, wireOf } from "./wires.js";
@@ -39,7 +40,7 @@ const AROUND = 250; // points drawn beyond the edges of the window
 export const LEAST_SCALE = 11 / 13; // the smallest text has 13 points, and is never below 11
 const ON_PAGE = { border: [12, 12], least: LEAST_SCALE, most: 1.5 };
 // presenter.css: the smallest text has 14 px, zoomed by 1.4, and is never below 24 px (18 points)
-const ON_WALL = { border: [8, 4], least: 24 / (14 * 1.4), most: 3 };
+const ON_WALL = { border: [4, 4], least: 24 / (14 * 1.4), most: 3 };
 const MAP = 0.28; // of the width: 26% in presenter.css, and its margin
 const MOST_HIGH = 560;
 const LAYERS = ["flows", "wires", "parts", "tags", "overlay"];
@@ -313,6 +314,14 @@ export class PicturePane {
   /** @param {boolean} onWall where it is seen from afar */
   present(onWall) {
     Object.assign(this, onWall ? ON_WALL : ON_PAGE, { onWall, width: 0 });
+    if (!this.windowed && this.picture && onWall !== this.isNarrow) {
+      const at = this.pictures.indexOf(this.picture);
+      const { pictures } = this.trace.graph;
+      this.isNarrow = onWall;
+      this.pictures = onWall ? pictures.map((one) => narrowed(this.trace, one, one.parts.map(boxOfPart))) : pictures;
+      this.adopt(this.pictures[at]);
+      if (this.now) this.show(this.now);
+    }
     this.resized();
   }
 

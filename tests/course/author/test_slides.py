@@ -76,6 +76,18 @@ def test_error_under_a_player_comes_after_it() -> None:
     ]
 
 
+def test_bars_that_were_overwritten_and_the_rule_of_a_traceback_are_left_out() -> None:
+    ran = run_cell("f()", "slide", shows="done")
+    ran.outputs += [
+        new_output("stream", text=text) for text in ("\r 0%", "\r 9%\r 10%", "other")
+    ]
+    ran.outputs.append(new_output("error", traceback=["-" * 75, "f()", "Error"]))
+    (part, *_) = slides.cells_of_slides(new_notebook(cells=[ran]), "notes", "05")
+    bar, other = [one.text for one in part.outputs if one.output_type == "stream"]
+    assert (bar, other) == (" 10%\n", "other")
+    assert part.outputs[-1].traceback == ["f()", "Error"]
+
+
 def test_votes_of_the_notes_come_before_what_to_remember() -> None:
     notes = (
         "**Vote 1.** `x` is (a) 5,\nthen 6, (b) 7. Expected: b; few say it. Twin: no.\n"

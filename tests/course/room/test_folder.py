@@ -212,6 +212,16 @@ def test_more_files_than_a_class_has_are_not_read(
     assert shared.names() == ["n0", "n1"]
 
 
+def test_folder_of_a_room_that_nobody_closed_goes_with_it(tmp_path: Path) -> None:
+    kept, now = tmp_path / "open_room.jsonl", 1_000_000.0
+    left = server.Desk(kept, lambda: now).share(tmp_path).path
+    again = server.Desk(kept, lambda: now + 3600)
+    assert left.is_dir()
+    assert again.secrets["code"] in left.name
+    server.Desk(kept, lambda: now + 13 * 3600)
+    assert not left.exists()
+
+
 def test_command_reads_the_folder_and_deletes_it_at_the_end(
     workspace: Path, tmp_path: Path
 ) -> None:

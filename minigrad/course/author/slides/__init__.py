@@ -37,6 +37,8 @@ SECONDS = 120
 BEFORE = "## What to remember"
 """The votes of the notes come before this heading."""
 VOTE = re.compile(r"\*\*Vote (\d)\.\*\* (.+?) Expected: ([a-h])\b")
+RULE = "-" * 75
+"""What a traceback begins with."""
 WORKSHOP = re.compile(r"(\d+) in a workshop")
 
 
@@ -168,12 +170,26 @@ def cells_of_slides(book: NotebookNode, notes: str, number: str) -> list[Noteboo
             found += votes(notes, number)
         if cell.metadata.get("transient") and not cell.outputs:
             continue  # nothing of it is shown
+        keep_last_bar(cell)
+        for output in cell.get("outputs", []):
+            if output.output_type == "error":  # the red box is rule enough
+                output.traceback = [x for x in output.traceback if RULE not in x]
         for part in list(parts(cell, tags)):
             part.metadata.setdefault("part", kind_of(part, tags))
             found.append(part)
     for at, part in enumerate(found):
         part.metadata["number"] = at
     return [*found, text_part(re.sub(r"^# .*\n", "", notes), "notes")]
+
+
+def keep_last_bar(cell: NotebookNode) -> None:
+    """Of a progress bar, which is drawn over itself, the last state stays."""
+    outputs = cell.get("outputs", [])
+    bars = [output for output in outputs if "\r" in output.get("text", "")]
+    for bar in bars[:-1]:
+        outputs.remove(bar)
+    for bar in bars[-1:]:
+        bar.text = bar.text.rstrip().rpartition("\r")[2] + "\n"
 
 
 def text_part(source: str, kind: str, vote: str = "") -> NotebookNode:

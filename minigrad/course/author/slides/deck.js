@@ -116,8 +116,9 @@ function laidOut(group, heights) {
   return made("section", "", sheet);
 }
 
-// A slide with little on it has larger type, as long as its lines of code stay whole; one
-// with too much has its question beside the code, or smaller type.
+// A slide with little on it has larger type, as long as its lines of code stay whole. In
+// one with too much the lines are closer; then its question is beside the code; then its
+// type is smaller.
 function size(section) {
   const sheet = section.firstChild;
   if (sheet.querySelector("iframe")) return;
@@ -130,6 +131,7 @@ function size(section) {
     const fits = section.scrollHeight <= section.clientHeight && section.scrollWidth <= section.clientWidth;
     return fits && (zoom <= 1 || zoom * widest <= WIDE * (sheet.matches(".beside") ? 0.6 : 1));
   });
+  if (!(largest() >= 1)) section.classList.add("tight");
   const below = largest();
   if (!(below >= 1) && putBeside(sheet) && !(largest() > (below ?? 0))) {
     sheet.classList.remove("beside");

@@ -195,10 +195,7 @@ def show(cell: NotebookNode, shared: Shared, addresses: Addresses) -> None:
     if cell.source.startswith(FORGET):
         cell.outputs = []
     cell.outputs = [o for o in cell.outputs if o.get("ename") not in UNWRITTEN]
-    bars = [output for output in cell.outputs if "\r" in output.get("text", "")]
-    cell.outputs = [output for output in cell.outputs if output not in bars[:-1]]
-    for bar in bars[-1:]:
-        bar.text = bar.text.rstrip().rpartition("\r")[2] + "\n"
+    slides.keep_last_bar(cell)
     for output in cell.outputs:
         if "text" in output:
             output.text = _CELL.sub(r"line \1", output.text)
