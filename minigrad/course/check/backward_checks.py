@@ -186,11 +186,15 @@ def missing_gradients(case: CaseFile) -> Iterator[Finding]:
     """None where a gradient was asked for."""
     for fact, trial, run in case.passes("plain"):
         for i, right in enumerate(case.truth(trial, run)):
-            none = run.gradients[i] is None or run.returned[i].kind == "NoneType"
-            if right is None or not trial.needed[i] or not none:
+            if right is None or not trial.needed[i]:
                 continue
             name = case.argument(i)
             what = f"for {fact.case.name}, {name}.grad is None after backward"
+            if case.contract.in_place and run.returned[i].kind == "NoneType":
+                # The leaf behind the argument gets zeros.
+                what = f"for {fact.case.name}, backward returned None for {name}"
+            elif run.gradients[i] is not None:
+                continue
             ids = ("A06",) if _comes_when_frozen(case, fact, i) else ("A05",)
             yield Finding(ids, what, case.slot(i))
             return
