@@ -64,7 +64,10 @@ def _malformed(case: CaseFile, trial: Trial, run: Pass) -> Finding | None:
         what = f"backward returned {count_of(len(kinds), 'gradient')};"
         what += f" forward took {count_of(wanted, 'argument')}"
         hint = "Count forward's arguments after ctx, then what you return."
-        return Finding(UNNAMED, what, where, hint=hint, crashed=crashed)
+        looks = ""
+        if len(kinds) == len(case.contract.outputs):
+            looks = "One for each output? What's asked for is one for each argument."
+        return Finding(UNNAMED, what, where, looks, hint, crashed=crashed)
     return _for_the_wrong_argument(case, trial, run)
 
 
@@ -135,6 +138,8 @@ def _by_its_text(case: CaseFile, trial: Trial, crash: Crash) -> tuple[str, ...]:
         return UNNAMED
     unpacking = lacks_values(crash) or about_tuples
     if unpacking or "saved_tensors" in crash.line or "tuple index" in crash.text:
+        if not trial.save_calls and "got 0" in crash.text:
+            return ("S01",)
         return ("A15",) if trial.save_calls > 1 else ("A11",)
     return UNNAMED
 
@@ -181,11 +186,15 @@ def missing_gradients(case: CaseFile) -> Iterator[Finding]:
     """None where a gradient was asked for."""
     for fact, trial, run in case.passes("plain"):
         for i, right in enumerate(case.truth(trial, run)):
-            none = run.gradients[i] is None or run.returned[i].kind == "NoneType"
-            if right is None or not trial.needed[i] or not none:
+            if right is None or not trial.needed[i]:
                 continue
             name = case.argument(i)
             what = f"for {fact.case.name}, {name}.grad is None after backward"
+            if case.contract.in_place and run.returned[i].kind == "NoneType":
+                # The leaf behind the argument gets zeros.
+                what = f"for {fact.case.name}, backward returned None for {name}"
+            elif run.gradients[i] is not None:
+                continue
             ids = ("A06",) if _comes_when_frozen(case, fact, i) else ("A05",)
             yield Finding(ids, what, case.slot(i))
             return

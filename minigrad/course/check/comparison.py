@@ -199,7 +199,7 @@ def _another_slope(
     alone = np.zeros_like(g)
     alone[at] = g[at]
     share = case.gradients(s.trial, (alone,))[s.slot]
-    if share is None or np.count_nonzero(share) > 1:
+    if share is None or any(map(any, np.argwhere(share) - at)):
         return None  # this element meets others, so that it has no slope of its own
     mine, right = s.got[at] / g[at], s.right[at] / g[at]
     name, own = case.argument(s.slot), _own_slope(case, plain)
@@ -231,10 +231,14 @@ def _own_slope(case: CaseFile, plain: Sequence[Sample]) -> str:
             if np.ndim(v) in (0, g.ndim)
         ]
         rows.append((given, got[use] / g[use]))
-    names = (*case.contract.arguments, "result")
+    names, first = (*case.contract.arguments, "result"), plain[0].trial
     if not rows or any([len(given) < len(names) for given, _ in rows]):
         return ""
-    for chosen in ([*range(len(names) - 1)], [len(names) - 1]):
+    plain_numbers = [
+        i for i, v in enumerate(first.inputs) if isinstance(v, float | int)
+    ]
+    last = len(names) - 1
+    for chosen in ([*range(last)], [last], [*plain_numbers, last]):
         told = [([given[i] for i in chosen], slope) for given, slope in rows]
         if own := other_inputs.sum_of_products([names[i] for i in chosen], told):
             return own
@@ -423,7 +427,7 @@ def of_ratios(
     if len(found) < max(3, len(facts)) or len({round(k, 6) for k, _ in told}) < 2:
         return None
     counts = np.array([_counts(fact) for _, fact in found], float)
-    for above, below in permutations(range(counts.shape[1]), 2):
+    for below, above in permutations(range(counts.shape[1]), 2):
         if np.allclose(counts[:, above] / counts[:, below], [k for k, _ in found]):
             return Said(("R06",) if below else ("R05",), "", "")
     if single:

@@ -20,6 +20,8 @@ from minigrad.course.check.findings import UNNAMED, Finding
 from minigrad.course.check.samples import COARSE, close_to, rounding
 from minigrad.mistakes import TABLE
 
+HOW_MANY = "Print a large result. Which of its numbers are 0, and how many should be?"
+
 
 def crashed(case: CaseFile) -> Iterator[Finding]:
     """An exception out of apply."""
@@ -219,7 +221,9 @@ def values(case: CaseFile) -> Iterator[Finding]:
     for place in range(len(case.contract.outputs)):
         off = list(_wrong_results(case, place))
         if off:
-            fact, trial, right = min(off, key=lambda each: _is_precise(each, place))
+            fact, trial, right = min(
+                off, key=lambda e: (not case.unusual(e[1]), _is_precise(e, place))
+            )
             yield _finding(case, place, off, (fact, trial, right))
             return
 
@@ -264,7 +268,7 @@ def _finding(
         unusual = case.unusual(trial)
         if unusual:
             what = f"for {fact.case.name}, {unusual}"
-            return Finding(UNNAMED, what, where, hint="Print a large result.")
+            return Finding(UNNAMED, what, where, hint=HOW_MANY)
     if error_of(got, right) <= rounding(case.tolerance(trial)):
         what = (
             f"for {fact.case.name}, {name} is {got.dtype}; it should be {right.dtype}"

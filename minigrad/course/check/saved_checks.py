@@ -79,6 +79,7 @@ def more_than_needed(case: CaseFile) -> Iterator[Finding]:
     """Tensors on ctx beside those that backward is to get by with."""
     if case.contract.keeps is None:
         return
+    wanted = case.contract.second_derivative == "wanted"
     _, trial = next(case.plain)
     known = dict(zip(case.contract.arguments, trial.inputs, strict=True))
     outputs = [output.value for output in trial.outputs]
@@ -86,6 +87,8 @@ def more_than_needed(case: CaseFile) -> Iterator[Finding]:
     names: dict[str, int] = {}
     for array, is_copy in held(trial):
         name = next((n for n, value in known.items() if same(array, value)), "")
+        if is_copy and name in case.contract.keeps and wanted:
+            continue  # its missing history is worse
         if is_copy or name not in case.contract.keeps:
             shown = f"a copy of {name}" if name and is_copy else name
             names[shown or f"an array of shape {array.shape}"] = array.nbytes

@@ -27,10 +27,16 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
         for name, parts in graphs.addends(order, edges).items():
             right = sum(parts) if parts else 1.0
             if not np.isclose(found.get(name, 0.0), right):
-                yield wrong_at(name, float(found.get(name, 0.0)), parts, order)
+                slopes = [
+                    s for pairs in edges.values() for to, s in pairs if to == name
+                ]
+                got = float(found.get(name, 0.0))
+                yield wrong_at(name, got, parts, slopes, order)
 
 
-def wrong_at(at: str, got: float, parts: list[float], order: list[str]) -> Finding:
+def wrong_at(
+    at: str, got: float, parts: list[float], slopes: list[float], order: list[str]
+) -> Finding:
     """One node whose gradient is not what arrives there."""
     if not parts:
         return say("root", got=got)
@@ -42,6 +48,7 @@ def wrong_at(at: str, got: float, parts: list[float], order: list[str]) -> Findi
         "nothing": 0.0,
         "mean": sum(parts) / len(parts),
         "one_more": sum(parts) + 1.0,
+        "slopes": sum(slopes),
     }
     name = named("wrong", usual, lambda number: np.isclose(got, number))
     said = {"size": len(order), "got": got, "at": at, "arrives": arrives}

@@ -49,14 +49,14 @@ def why(found: Judged, x: Array, is_right: bool) -> str:
     if not len(found.sent):
         return ".nothing_sent"
     if x.size == 1:
-        return ""
+        return ".compared" if np.abs(moves).max(initial=0.0) > MOVED else ""
     if (found.sent == found.sent.flat[0]).all():
         return ".ones"
     if found.sent.min() >= 0 and found.sent.max() <= 1:
         return ".tame"
     if len(np.unique(np.nonzero(np.abs(moves) > MOVED)[1])) < x.size:
         return ".few"
-    return ""
+    return ".compared"
 
 
 def moved_for_good(found: Judged, x: Array) -> tuple[int, float] | None:

@@ -67,6 +67,7 @@ def judged(run: Weighed, losses: Array, gradient: Array | None) -> Finding | Non
         "curve": not off.max() <= 0.01,
         "double.before": differs(run.before),
         "double.second": differs(run.second),
+        "kept.as_before": run.kept > 0.95 * PLAIN,
         "kept": run.kept > MOST_KEPT * PLAIN,
         "peak": run.peak > MOST_AT_ONCE * PLAIN,
         "reached.already": 0 < run.plain <= MOST_KEPT * PLAIN,

@@ -76,6 +76,12 @@ def told(of: Any, cases: Any, backward: Any = None, forward: Any = None) -> str:
             lambda g, x, c: (g * (1 - c), None),
             "Your gradient would be right if c were 1 - c.",
         ),
+        (
+            SCALE,
+            SCALES,
+            lambda g, x, c: (g * abs(c), None),
+            "not all of them. Your gradient would be right if c were abs(c)",
+        ),
         (PRODUCT, PAIRS, lambda g, x, y: (g * (x - y), g * x), "Yours is x - y."),
         (PRODUCT, PAIRS, lambda g, x, y: (g / y, g * x), "be right if y were 1 / y."),
         (PRODUCT, PAIRS, lambda g, x, y: (0 * g, g * x), "is zero everywhere."),
@@ -102,6 +108,7 @@ def test_what_wrong_gradients_have_in_common_is_told(
         (SINE, SINES, lambda x: 1 - x**2, "those of 1 - x ** 2."),
         (SINE, SINES, lambda x: np.exp(np.sin(x)), "those of exp(the right result)."),
         (SINE, SINES, np.ceil, "those of ceil(x)."),
+        (SINE, SINES, lambda x: 1 / (1 + x), "those of 1 / (1 + x)."),
         (SCALE, SCALES, lambda x, c: x / c, "would be right if c were 1 / c."),
         (
             POWER,

@@ -89,6 +89,8 @@ def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
     yield "L05", (wide * wins / shares * x,)
     highest = (x == x.max()).astype(x.dtype)
     yield "L11", (wide * highest,)
+    with np.errstate(all="ignore"):
+        yield "L11", (wide * (highest / highest.sum(-1, keepdims=True)),)
     yield "L11", (wide * highest / highest.sum(),)
     yield "L11", (wide * (x > 0),)
     yield "R06", (wide * wins / wins.sum(),)
