@@ -200,7 +200,7 @@ class BackwardStory:
         card.seen_at = -1
         size = log.memory.released(node, card)
         facts = owner, card.label, card.is_users, len(dropped), size
-        log.emit((node_lets_go, *facts))
+        log.emit((node_lets_go, *facts), looked=True)
 
     def backward_finished(self, task: Any) -> None:
         self._end_those_inside(task)

@@ -182,15 +182,8 @@ class GraphLog:
         if self.open_groups:
             shown["module"] = self.open_groups[-1]
         self.nodes.append(shown)
-        told = (
-            self._joined,
-            shown,
-            self._add_edges(name, call[0]),
-            *call,
-            level,
-            kept,
-            moved,
-        )
+        edges = self._add_edges(name, call[0])
+        told = self._joined, shown, edges, *call, level, kept, moved
         log.emit(told, cid=None if changes is None else ctx, changes=changes)
 
     def _add_edges(self, name: str, ends: list[End]) -> list[str]:

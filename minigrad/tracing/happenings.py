@@ -34,6 +34,7 @@ class Happenings:
         self._log = log
         self._graph = graph
         self._story = story
+        self._ref = log.values.ref
 
     def hook_called(
         self, kind: str, node: Any, slot: int, hook: Any, given: Any, result: Any
@@ -44,13 +45,9 @@ class Happenings:
             return
         if kind == "post" and not isinstance(node, ForeignNode):
             self._story.say_returned(node, given)
-        fields = {
-            "n": self._graph.id_of(node),
-            "slot": slot,
-            "g": self._log.values.ref(given),
-        }
+        fields = {"n": self._graph.id_of(node), "slot": slot, "g": self._ref(given)}
         fields["hook"] = asides.name_of_hook(hook)
-        fields["new"] = None if result is None else self._log.values.ref(result)
+        fields["new"] = None if result is None else self._ref(result)
         self._log.emit((step, f"hook.{kind}", None, "", fields))
 
     def tensor_packed(self, hook: Any, tensor: Tensor, packed: Any) -> None:
@@ -63,11 +60,8 @@ class Happenings:
         if forgets:
             say, new = message("checkpoint.forgets", tensor=name), plain("a note")
         else:
-            say, new = (
-                asides.packed(hook, name, tensor, packed),
-                self._log.values.ref(packed),
-            )
-        fields = {"g": self._log.values.ref(tensor), "new": new}
+            say, new = asides.packed(hook, name, tensor, packed), self._ref(packed)
+        fields = {"g": self._ref(tensor), "new": new}
         self._log.emit((step, "hook.pack", say, "", fields))
 
     def tensor_unpacked(self, hook: Any, node: Any, packed: Any, tensor: Any) -> None:
@@ -77,13 +71,13 @@ class Happenings:
         if remembers and getattr(hook, "__name__", "") == "keep":
             return
         owner = message("tensor.saved") if node is None else label_of(node)
-        fields = {"new": self._log.values.ref(tensor)}
+        fields = {"new": self._ref(tensor)}
         if remembers:
             found = {"owner": owner, "tensor": brief(tensor)}
             say, fields["g"] = message("checkpoint.remembers", **found), plain("a note")
         else:
             say = asides.unpacked(hook, owner, packed, tensor)
-            fields["g"] = self._log.values.ref(packed)
+            fields["g"] = self._ref(packed)
         if node is not None:
             fields["n"] = self._graph.id_of(node)
         place = place_of_packed(node, packed)
@@ -100,7 +94,7 @@ class Happenings:
         base = tensor._base if isinstance(tensor, Tensor) else None
         whole = None if base is None else self._log.names.of(base)
         others = self._log.ctxs.changes_by(tensor)
-        fields = {"t": self._log.values.ref(tensor), "name": own or whole}
+        fields = {"t": self._ref(tensor), "name": own or whole}
         fields["ver"] = version_of(tensor)
         if whole and not own:
             fields["part"] = True
@@ -133,8 +127,7 @@ class Happenings:
         if isinstance(maker, type):
             maker = name_of_call(maker)
         name = self._log.names.of(tensor)
-        values = self._log.values
-        fields |= {"t": values.ref(tensor), "g": values.ref(tangent)}
+        fields |= {"t": self._ref(tensor), "g": self._ref(tangent)}
         say = asides.tangent(name, maker, tensor, tangent)
         self._log.emit((step, "tangent", say, "", fields))
 
@@ -165,8 +158,7 @@ class Happenings:
 
     def gradient_captured(self, node: Any, slot: int, gradient: Any) -> None:
         """What ``grad`` was asked for is there."""
-        fields = {"n": self._graph.id_of(node), "slot": slot}
-        fields["g"] = self._log.values.ref(gradient)
+        fields = {"n": self._graph.id_of(node), "slot": slot, "g": self._ref(gradient)}
         self._log.emit((step, "grad.captured", None, "", fields))
 
     def module_entered(self, module: Any) -> None:
@@ -187,9 +179,9 @@ class Happenings:
         if not inside:
             return
         name = self._log.names.of_module(module)
-        new = self._log.values.ref(result)
-        several = isinstance(result, (tuple, list))
-        value = plain(brief(result)) if several else new
+        new = value = self._ref(result)
+        if isinstance(result, (tuple, list)):
+            value = plain(brief(result))
         fields = {"m": group, "nodes": len(inside), "new": new}
         say = asides.module, type(module).__name__, name, inside, size, value
         self._log.emit((step, "module", say, "", fields))
