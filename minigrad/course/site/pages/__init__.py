@@ -59,8 +59,9 @@ def write_pages(out: Path, edition: str, only: Sequence[str] = ()) -> None:
         shutil.copy(STATIC / "playground_worker.js", static)
         shared = Shared(static / "shared")
         paths = lesson_files(only)
-        pairs = [[path, exercises_of(path)] for path in paths]
-        books = [*pairs, *([] if only else [[gym()]])]
+        books = [[path, exercises_of(path)] for path in paths]
+        if not only:
+            books.append([_workspace.shipped(ROOT) / "exercises/gym/gym.ipynb"])
         addresses = Addresses(
             {path.stem: title_of(path) for path in paths},
             [book[-1].stem for book in books],
@@ -105,11 +106,6 @@ def exercises_of(lesson: Path) -> Path:
     """The notebook with the exercises of a lesson."""
     (found,) = (lesson.parents[1] / "exercises" / lesson.stem).glob("*.ipynb")
     return found
-
-
-def gym() -> Path:
-    """The notebook with the exercises that belong to no lesson."""
-    return _workspace.shipped(ROOT) / "exercises/gym/gym.ipynb"
 
 
 def write_notebooks(

@@ -50,8 +50,6 @@ UNWRITTEN = ("NotImplementedError", "KeyError")
 _CELL = re.compile(r"\S*ipykernel_\d+\S+\.py:(\d+)")
 _LINK = re.compile(r"\[([^\]]*)\]\(([\w./]+\.ipynb)\)")
 _HREF = re.compile(r"""href=(['"])([\w./]+\.ipynb)(?:#[^'"]*)?\1""")
-
-
 _ASKS = re.compile(r'(exercise|check|hint)\("([\w.]+)"')
 
 
