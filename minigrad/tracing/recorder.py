@@ -23,7 +23,7 @@ from minigrad.tracing.log import EventLog
 from minigrad.tracing.mapped_axes import mark
 from minigrad.tracing.messages import message
 from minigrad.tracing.picture import complete
-from minigrad.tracing.program import MOST_BYTES, Block, remember
+from minigrad.tracing.program import MOST_BYTES, Cell, remember
 from minigrad.tracing.rules import RuleKeeper
 from minigrad.tracing.sources import is_installed, is_ours
 from minigrad.tracing.story import Story
@@ -62,7 +62,7 @@ class Recorder:
         keep_values: bool = False,
         most_bytes: int = MOST_BYTES,
         call: tuple[Any, ...] | None = None,
-        cell: Block | None = None,
+        cell: Cell | None = None,
         keep_rules: bool | None = None,
     ) -> None:
         self.trace = trace

@@ -1,0 +1,431 @@
+"""What can be edited in a recording, and how that is done while it runs again."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from minigrad import errors
+from minigrad.engine.core.node import accumulate_node, split_edge
+from minigrad.engine.core.saved import Record, share_tangents
+from minigrad.engine.core.tensor import Tensor
+from minigrad.engine.saved_hooks import HookedRecord
+from minigrad.tracing.budget import ctx_changes
+from minigrad.tracing.copies import exact_copy
+from minigrad.tracing.log import EventLog
+from minigrad.tracing.messages import message
+from minigrad.tracing.nodes import attributes_of
+from minigrad.tracing.values import brief, short_repr
+
+Json = dict[str, Any]
+
+
+@dataclass
+class Place:
+    """Something that can be edited: a leaf, an entry of a ctx, or a gradient.
+
+    ``key`` says which: the key of a leaf and its version, an entry such as "saved.0",
+    the output whose gradient it is. ``ref`` is what is there, ``owner`` the name of the
+    leaf or of the ctx's node. The edit is made after the step of number ``position``;
+    what is sent along an ``edge``, when the node that then begins has run.
+    """
+
+    kind: str
+    key: Any
+    position: int
+    ref: Json
+    owner: str = ""
+    ctx: str = ""
+    edge: Json | None = None
+
+    def __str__(self) -> str:
+        return self.owner if self.kind == "leaf" else called(self.kind, self.key)
+
+
+def called(kind: str, key: Any) -> str:
+    """What stands at a key, as people write it."""
+    if kind == "entry":
+        family, _, name = key.partition(".")
+        return f"saved[{name}]" if family == "saved" else f"ctx.{name}"
+    return kind if key is None else f"{kind}[{key}]"
+
+
+def places_at(data: Json, position: int, node: str = "") -> list[Place]:
+    """What can be edited after a step: on the ctx at work, or that of ``node``.
+
+    And the gradients that the step tells of. Raises: ArgumentValueError for a ``node``
+    that there is not.
+    """
+    entries: dict[str, Json] = {}
+    current, ctxs = "", {ctx["id"]: ctx for ctx in data["ctxs"]}
+    for event in data["events"][:position]:
+        for change in ctx_changes(event):
+            there = entries.setdefault(change["id"], {})
+            there.update(change["set"])
+            for key in change["del"]:
+                there.pop(key, None)
+        current = event.get("cid", event.get("ctx", {}).get("id", current))
+    current = ctx_called(ctxs, node) if node else current
+    found = []
+    for key, ref in entries.get(current, {}).items():
+        ctx, at = ctxs[current], position
+        if key.startswith("saved."):
+            at = when_kept(data, position, ctx["node"])
+            ref = ref if ref["t"] == "S" else unpacked(data, position, ctx["node"], key)
+        elif not key.startswith("attr."):
+            continue
+        if ref is not None:
+            found.append(Place("entry", key, at, ref, ctx["name"], current))
+    return found + gradients_at(data, position)
+
+
+def unpacked(data: Json, position: int, node: str | None, key: str) -> Json | None:
+    """What a hook, or a checkpoint, makes later of a value that is kept packed."""
+    for event in data["events"][position - 1 :]:
+        if event["k"] == "hook.unpack" and event.get("n") == node:
+            if key == f"saved.{event.get('place')}":
+                return event["new"]  # type: ignore[no-any-return]
+    return None
+
+
+def when_kept(data: Json, position: int, node: str | None) -> int:
+    """The step from which on a node keeps what it saves, and has not read it yet."""
+    event = data["events"][position - 1]
+    if event["k"] == "hook.unpack":
+        return when_entered(data, position, event.get("n"))
+    for at, event in enumerate(data["events"][position:], position + 1):
+        if event["k"] == "graph.node" and event["n"] == node:
+            return at
+    return position
+
+
+def when_entered(data: Json, position: int, node: str | None) -> int:
+    """The last step before ``position`` at which a node begins to run."""
+    for before in range(position - 1, 0, -1):
+        begun = data["events"][before - 1]
+        if begun["k"] == "node.enter" and begun["n"] == node:
+            return before
+    return position
+
+
+def gradients_at(data: Json, position: int) -> list[Place]:
+    """The gradients that a step tells of, by output; those that did not arrive not."""
+    event = data["events"][position - 1]
+    kind, edge = event["k"], None
+    told: list[Any] = event["g"] if kind == "node.enter" else []
+    if kind == "backward.begin":
+        told = [root["g"] for root in event["roots"]]
+    elif kind == "grad.accumulate":
+        told = [event["new"]]
+    elif kind == "grad":
+        edge = next(one for one in data["graph"]["edges"] if one["id"] == event["e"])
+        told, position = [event["g"]], when_entered(data, position, edge["from"])
+    return [
+        Place("gradient", slot, position, ref, edge=edge)
+        for slot, ref in enumerate(told)
+        if ref is not None
+    ]
+
+
+def ctx_called(ctxs: Mapping[str, Json], node: str) -> str:
+    """The ctx of a node that is named by its label, its id or the id of its ctx.
+
+    Raises: ArgumentValueError if there is none, or several have the label.
+    """
+    names = ("id", "node", "name")
+    found = [id for id, ctx in ctxs.items() if node in [ctx[name] for name in names]]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        ids = ", ".join([f"{ctxs[id]['node'] or id}" for id in found])
+        raise refused(f"{len(found)} nodes are called {node}", f"take one of {ids}")
+    known = ", ".join(dict.fromkeys([ctx["name"] for ctx in ctxs.values()]))
+    raise refused(f"there is no node {node!r}", f"take one of {known or 'none'}")
+
+
+def leaf_called(data: Json, name: str) -> Place:
+    """A tensor that no call has made, by its name or its key.
+
+    Raises: ArgumentValueError if there is none of this name.
+    """
+    made: set[str] = set()
+    there: dict[str, Json] = {}
+    for event in data["events"]:
+        for one in event.get("ins", ()):
+            if one.get("v") and "n" not in one and one["t"] not in made:
+                there.setdefault(one["t"], one)
+        made.update([one["t"] for one in event.get("outs", ()) if "t" in one])
+    by_name = {one["name"]: one for one in reversed(there.values())}
+    leaf = by_name.get(name) or there.get(name)
+    if leaf is None:
+        known = ", ".join([one["name"] or key for key, one in there.items()])
+        raise refused(
+            f"the program starts with no tensor {name!r}",
+            f"take one of {known or 'none'}",
+        )
+    owner = leaf["name"] or message("tensor.leaf")
+    return Place("leaf", (leaf["t"], leaf.get("ver", 0)), 0, leaf["v"], owner)
+
+
+def asked_for(there: list[Place], kind: str, key: Any, step: int) -> Place:
+    """One of the places at a step; with no key the only one of its kind.
+
+    Raises: ArgumentValueError if it's not there.
+    """
+    found = [one for one in there if one.kind == kind and key in (one.key, None)]
+    if len(found) == 1:
+        return found[0]
+    told = ", ".join(map(str, there)) or "nothing"
+    if found:
+        raise refused(
+            f"{len(found)} gradients arrive at step {step}",
+            f"say which, as in gradient={{0: ...}}: there is {told}",
+        )
+    owner = next((f" of {one.owner}" for one in there if one.owner), "")
+    raise refused(
+        f"there is no {called(kind, key)} to edit at step {step}",
+        f"edit what is there: {told}{owner}; or take another step",
+    )
+
+
+def fitting(data: Json, place: Place, value: Any) -> Any:
+    """The new numbers, in the shape and dtype of the old ones; or what makes them.
+
+    Raises: ArgumentValueError for another shape, or for what is no number.
+    """
+    if callable(value) or "v" not in place.ref:
+        return value
+    known = data["values"][place.ref["v"]]
+    shape, dtype = tuple(known["shape"]), known["dtype"]
+    if isinstance(value, Mapping):
+        for index in value:
+            check_element(shape, index, str(place))
+        return lambda old: with_elements(old, value)
+    value = value.array if isinstance(value, Tensor) else value
+    try:
+        given = np.asarray(value)
+        numbers = given.astype(dtype)
+    except (TypeError, ValueError):
+        raise refused(
+            f"{short_repr(value)} is no number for {place}", f"give {dtype} numbers"
+        ) from None
+    if numbers.shape != shape:
+        wanted = errors.count_of(int(np.prod(shape)), "number")
+        raise refused(
+            f"{place} has shape {list(shape)}, and the new one {list(numbers.shape)}",
+            f"give {wanted} in the shape {list(shape)}",
+        )
+    is_cut = given.dtype.kind in "fc" and numbers.dtype.kind in "biu"
+    if is_cut and not np.array_equal(numbers, given):
+        raise refused(
+            f"{place} is of dtype {dtype}, which cannot hold {short_repr(value)}",
+            f"give {dtype} numbers",
+        )
+    return numbers
+
+
+def check_element(shape: tuple[int, ...], index: Any, what: str) -> None:
+    """Raises: ArgumentValueError for an element that is not there."""
+    with contextlib.suppress(IndexError):
+        if np.ndim(np.broadcast_to(0, shape)[index]) == 0:
+            return
+    example = tuple([0] * len(shape)) if len(shape) != 1 else 0
+    raise refused(
+        f"{what} has shape {list(shape)}, and no element {index}",
+        f"name an element by {errors.count_of(len(shape), 'number')}, such as "
+        f"{{{example}: 5.0}}",
+    )
+
+
+def with_elements(old: Any, elements: Mapping[Any, Any]) -> Any:
+    """``old`` with other numbers in some places."""
+    new = old.copy()
+    for index, number in elements.items():
+        new[index] = number
+    return new
+
+
+def refused(what: str, fix: str) -> errors.ArgumentValueError:
+    """The error for an edit that cannot be made."""
+    return errors.ArgumentValueError(errors.message("what_if", what, fix))
+
+
+@dataclass
+class Moment:
+    """What the engine is at, when a program that runs again comes to an edit."""
+
+    log: EventLog
+    event: Any = None
+    tensor: Any = None
+    task: Any = None
+    node: Any = None
+    gradients: Any = None
+
+
+@dataclass
+class Edit:
+    """A value that takes the place of another, while the program runs again.
+
+    ``said`` is, once it's made, what was edited, the old value and the new one; and
+    ``shown`` where the page shows it.
+    """
+
+    place: Place
+    value: Any
+    said: tuple[str, str, str] | None = None
+    shown: str = ""
+
+    def make(self, now: Moment) -> None:
+        """Change what the engine is about to use, and tell it."""
+        key, value, edge, log = self.place.key, self.value, self.place.edge, now.log
+        node = (now.event or {}).get("n")
+        if self.place.kind == "entry":
+            self._put_on_ctx(log)
+        elif self.place.kind == "leaf":
+            old = exact_copy(now.tensor.array)
+            new = now.tensor.array[...] = numbers_for(old, value)
+            self._tell(log, self.place.owner, old, new, f"leaf {key[0]}", t=key[0])
+        elif edge is not None:
+            old, new = replaced(now.gradients, edge["slot"], value)
+            to, _ = split_edge(now.node._edges[edge["slot"]])
+            what = message("what-if.for", node=log.called(to))
+            self._tell(log, what, old, new, f"edge {edge['id']}")
+        elif now.event["k"] == "grad.accumulate":
+            leaf = now.tensor
+            old, new = leaf._grad, in_place_of(leaf._grad, value)
+            new._share_version(old)
+            leaf._grad = new
+            name = f"{log.names.of(leaf) or message('tensor.leaf')}.grad"
+            log.memory.look_at_grad(leaf, node, name)
+            self._tell(log, name, old, new, f"grad {node}", n=node)
+        elif now.event["k"] == "node.enter":
+            what = message("what-if.arrives", node=log.called(now.node))
+            self._tell_waiting(log, what, now.gradients, node, key)
+        else:
+            to, slot, _ = now.task.roots[key]
+            what = message("what-if.for", node=log.called(to))
+            if [root[:2] for root in now.task.roots].count((to, slot)) > 1:
+                raise LookupError(f"{what} is a sum of several here")
+            node = now.event["roots"][key]["n"]
+            self._tell_waiting(log, what, now.task.waiting[to], node, slot)
+
+    def _tell_waiting(
+        self, log: EventLog, what: str, waiting: list[Any], node: str, slot: int
+    ) -> None:
+        old, new = replaced(waiting, slot, self.value)
+        where = {"n": node, "slot": slot, "total": log.values.ref(new)}
+        self._tell(log, what, old, new, f"waits {node} {slot}", **where)
+
+    def _put_on_ctx(self, log: EventLog) -> None:
+        place = self.place
+        node: Any = log.ctxs.with_id(place.ctx)
+        if node is None:
+            raise LookupError(f"{place.owner} is gone at this step")
+
+        def tell(old: Any, new: Any) -> None:
+            is_open = log.ctxs.is_open(node)
+            if not is_open:
+                log.ctxs.open(node, log.cards.of(node))
+            shown = f"entry {place.ctx} {place.key}"
+            self._tell(log, str(place), old, new, shown)
+            if not is_open:
+                log.ctxs.close(node)
+
+        family, _, name = place.key.partition(".")
+        if family == "saved":
+            put_saved(node, int(name), self.value, tell)
+        else:
+            tell(*replaced(attributes_of(node), name, self.value))
+
+    def _tell(
+        self, log: EventLog, what: str, old: Any, new: Any, shown: str, **more: Any
+    ) -> None:
+        log.program_ran()
+        refs = {"old": log.values.ref(old, what), "new": log.values.ref(new, what)}
+        if self.place.kind == "entry":
+            what = message("what-if.of", what=what, node=self.place.owner)
+        self.shown = shown
+        # What is packed is told each time it is unpacked.
+        self.said = self.said or (what, brief(old), brief(new))
+        key = "what-if.leaf-starts" if self.place.kind == "leaf" else "what-if"
+        said = message(key, what=what, old=brief(old), new=brief(new))
+        log.emit({"k": "what.if", "lvl": 1, "say": said, **refs, **more})
+
+
+def put_saved(
+    node: Any, place: int, value: Any, tell: Callable[[Any, Any], None]
+) -> None:
+    """Let ``node`` have saved another value.
+
+    What is packed is another each time it is unpacked: what it was is known only then,
+    as unpacking has effects, such as those of a checkpoint.
+    """
+    packed = kept = node._saved[place]
+    changed: tuple[Any, ...] = ()
+    if isinstance(packed, HookedRecord):
+        kept = copy.copy(packed)
+
+        @functools.wraps(packed.unpack_hook)
+        def unpack(held: Any) -> Any:
+            old = packed.unpack_hook(held)
+            new = in_place_of(old, value)
+            tell(old, new)
+            return new
+
+        kept.unpack_hook = unpack
+    else:
+        is_record = isinstance(packed, Record)
+        old = packed.tensor if is_record else packed
+        new = in_place_of(old, value)
+        # A change of the old one in place is noticed as it would have been.
+        new._share_version(old)
+        new._detached_at = old._detached_at
+        kept = Record(new, packed.version, packed.output_nr) if is_record else new
+        changed = old, new
+    saved = [kept if i == place else one for i, one in enumerate(node._saved)]
+    node._saved = type(node._saved)(saved)
+    if changed:
+        tell(*changed)
+
+
+def replaced(held: Any, key: Any, value: Any) -> tuple[Any, Any]:
+    """Put another value in the place of one: the old one and the new."""
+    old, held[key] = held[key], like(held[key], value)
+    return old, held[key]
+
+
+def like(old: Any, value: Any) -> Any:
+    """``value`` as a Tensor, an array or a plain thing, as ``old`` is one."""
+    if isinstance(old, Tensor):
+        return in_place_of(old, value)
+    if isinstance(old, (np.ndarray, np.generic)):
+        return numbers_for(np.asarray(old), value)
+    return value if callable(value) else copy.deepcopy(value)
+
+
+def numbers_for(old: Any, value: Any) -> Any:
+    """New numbers in the shape and dtype of ``old``, in the same order in memory."""
+    new = np.empty_like(old)
+    new[...] = value(old.copy()) if callable(value) else value
+    return new
+
+
+def in_place_of(old: Tensor, value: Any) -> Tensor:
+    """A Tensor with other numbers, in the same place of the graph as ``old``."""
+    new = Tensor(numbers_for(old.array, value))
+    node = old.grad_fn
+    if node is not None:
+        new._set_history(node, old.output_nr)
+    elif old._requires_grad:
+        new._requires_grad = True
+        new._accumulate_node = weakref.ref(accumulate_node(old))
+    if old._tangents is not None:
+        share_tangents(old, new)
+    return new
