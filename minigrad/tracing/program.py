@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import ast
+import bisect
 import contextlib
 import dis
 import inspect
@@ -23,7 +24,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import CodeType, FrameType, FunctionType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
@@ -79,12 +80,6 @@ class CannotCopyError(Exception):
     """Something that a program starts from has no copy; the text says what."""
 
 
-class Itself(NamedTuple):
-    """Stands where ``value`` is not to be copied."""
-
-    value: Any
-
-
 class Copier(pickle.Pickler):
     """Takes down whole object graphs: tensors with their history, functions, classes.
 
@@ -107,7 +102,8 @@ class Copier(pickle.Pickler):
         self._places = {id(home): 0}
         modules = [m for n, m in list(sys.modules.items()) if n.startswith("minigrad")]
         held = [list(vars(m).values()) for m in modules if vars(m) is not home]
-        self._one_of_a_kind = {id(value) for values in held for value in values}
+        self._as_they_are = {id(value) for values in held for value in values}
+        """The ids of what is not copied: there is but one of what a module holds."""
 
     def take(self, space: str, values: Mapping[str, Any]) -> None:
         """Take down ``values`` as they are now; what is met twice is copied once.
@@ -137,9 +133,7 @@ class Copier(pickle.Pickler):
 
     def persistent_id(self, value: Any) -> int | None:
         """The number of what is shared; None for what is to be copied."""
-        if type(value) is Itself:
-            value = value.value
-        elif type(value) in ATOMS or not self._is_shared(value):
+        if type(value) in ATOMS or not self._is_shared(value):
             return None
         place = self._places.setdefault(id(value), len(self._shared))
         if place == len(self._shared):
@@ -151,7 +145,7 @@ class Copier(pickle.Pickler):
         if issubclass(kind, types.BuiltinMethodType):  # len, but not numbers.append
             owner = getattr(value, "__self__", None)
             return owner is None or isinstance(owner, (types.ModuleType, type))
-        if issubclass(kind, SHARED) or id(value) in self._one_of_a_kind:
+        if issubclass(kind, SHARED) or id(value) in self._as_they_are:
             return True
         if issubclass(kind, ONCE_ONLY):
             raise CannotCopyError(f"a {kind.__name__}, which cannot be taken back")
@@ -199,13 +193,17 @@ class Copier(pickle.Pickler):
             told = value.__reduce_ex__(4)
         except Exception:  # a lock, say: nothing that a program starts from
             told = ""
-        return (itself, (Itself(value),)) if isinstance(told, str) else told
+        return (itself, (self._as_it_is(value),)) if isinstance(told, str) else told
+
+    def _as_it_is(self, value: Any) -> Any:
+        self._as_they_are.add(id(value))
+        return value
 
     def _function(self, value: FunctionType) -> Any:
         is_homes = value.__globals__ is self._home
-        space = value.__globals__ if is_homes else Itself(value.__globals__)
         if is_homes:
             self.asked |= names_of(value.__code__)
+        space = self._as_it_is(value.__globals__)
         made_of = value.__code__, space, value.__name__, None, value.__closure__
         held = {n: getattr(value, n) for n in ("__defaults__", "__kwdefaults__")}
         return FunctionType, made_of, held | vars(value), None, None, put_on
@@ -235,7 +233,7 @@ class Copier(pickle.Pickler):
             self._left -= 0 if value.dtype.hasobject else span_of(value)
             if self._left < 0:
                 raise CannotCopyError("values that need too much memory")
-            made: Any = exact_copy, (Itself(exact_copy(value)),)
+            made: Any = exact_copy, (self._as_it_is(exact_copy(value)),)
         else:
             place = value.dtype, place_of(value) - lowest_of(owner), value.strides
             made = part_of, (owner, value.shape, *place)
@@ -455,18 +453,23 @@ def block_of(driver: FrameType) -> tuple[CodeType, Json]:
 def with_statement(driver: FrameType) -> ast.With:
     """The statement that ``driver`` runs, with SESSION in the place of its recording.
 
-    Raises: CannotCopyError if it is not to be found, or enters more than that.
+    Raises: CannotCopyError if it is not to be found.
     """
     lines = linecache.getlines(driver.f_code.co_filename, driver.f_globals)
     for node in ast.walk(ast.parse("".join(lines))):
         if isinstance(node, ast.With):
-            first, last = node.items[0], node.items[-1].context_expr
+            last = node.items[-1].context_expr
+            place = node.lineno, node.end_lineno, node.col_offset, node.end_col_offset
             if node.lineno <= driver.f_lineno <= (last.end_lineno or 0):
                 break
     else:
         raise CannotCopyError("the program's lines can't be found")
-    if len(node.items) > 1:
-        raise CannotCopyError("its `with` enters more than the recording")
+    # Managers that were entered before stay outside: what ran last is ours.
+    ran = list(driver.f_code.co_positions())[: driver.f_lasti // 2 + 1]
+    line, _, column, _ = next(at for at in reversed(ran) if at != place)
+    begins = [(i.context_expr.lineno, i.context_expr.col_offset) for i in node.items]
+    del node.items[: bisect.bisect_right(begins, (line or 0, column or 0)) - 1]
+    first = node.items[0]
     name = ast.Name(SESSION, ast.Load())
     first.context_expr = ast.copy_location(name, first.context_expr)
     return node

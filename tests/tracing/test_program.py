@@ -43,18 +43,17 @@ class Inside:
             count += 1
             return one * count * self.factor
 
-        with noted("around"):
-            with Recorder(trace, keep_values=True) as _:
-                total = sum([scaled(x) for _ in range(count)])
-                total.sum().backward()
+        with noted("before"), Recorder(trace, keep_values=True) as _, noted("after"):
+            total = sum([scaled(x) for _ in range(count)])
+            total.sum().backward()
         return trace
 
 
-def test_block_in_a_method_with_closures() -> None:
+def test_block_in_a_method_with_closures_and_other_managers() -> None:
     seen.clear()
     x = mg.tensor([1.0, 2.0], requires_grad=True)
     same_again(Inside().run(x))
-    assert seen == ["around"]
+    assert seen == ["before", "after"]
 
 
 def test_block_that_returns() -> None:
@@ -74,12 +73,11 @@ def test_modes_around_the_block_are_put_back() -> None:
     trace = Trace()
     np.random.seed(3)
     mg.manual_seed(4)
-    with mg.no_grad():
-        with Recorder(trace, keep_values=True):
-            x = mg.randn(2) * float(np.random.rand())
-            with mg.enable_grad():
-                y = mg.rand(2, requires_grad=True)
-                (x * y).sum().backward()
+    with mg.no_grad(), Recorder(trace, keep_values=True):
+        x = mg.randn(2) * float(np.random.rand())
+        with mg.enable_grad():
+            y = mg.rand(2, requires_grad=True)
+            (x * y).sum().backward()
     state = np.random.rand(), mg.rand(1).item()
     np.random.seed(3)
     mg.manual_seed(4)
@@ -91,11 +89,10 @@ def test_modes_around_the_block_are_put_back() -> None:
 
 def test_error_of_the_block_comes_again() -> None:
     trace = Trace()
-    with contextlib.suppress(KeyError):
-        with Recorder(trace, keep_values=True):
-            x = mg.ones(2, requires_grad=True)
-            (x * 2).sum().backward()
-            raise KeyError("at the end")
+    with contextlib.suppress(KeyError), Recorder(trace, keep_values=True):
+        x = mg.ones(2, requires_grad=True)
+        (x * 2).sum().backward()
+        raise KeyError("at the end")
     assert "KeyError" in trace.data["meta"]["error"]
     same_again(trace)
 
