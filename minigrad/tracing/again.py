@@ -89,7 +89,7 @@ class Again(Recorder):
         self._returning: dict[int, list[Edit]] = {}
         """What is to be done when a node has run, by its id."""
 
-    def run(self) -> None:
+    def run(self) -> Again:
         """Run the program; ``trace`` is filled.
 
         Raises: WhatIfError if it reaches for what is the learner's own.
@@ -112,6 +112,7 @@ class Again(Recorder):
                 "record only what computes: do the rest before, and let it reach its "
                 "tensors by variables of its own cell or file",
             )
+        return self
 
     def __enter__(self) -> Again:
         super().__enter__()
@@ -226,18 +227,53 @@ def _heard(event: str, args: tuple[Any, ...]) -> None:
             refuse(f"writes to {path}")
 
 
+def why_not(trace: Trace) -> tuple[str, str]:
+    """Why the program of a recording can't run again, and what to do; else nothing."""
+    if trace.program is None:
+        return (
+            "this recording doesn't have what its program starts from",
+            "record the program again, with minigrad.record(keep_values=True), "
+            "%%step --as trace or step(function, x, keep_values=True)",
+        )
+    if trace.program.why_not:
+        return (
+            trace.program.why_not,
+            "put all that the program uses up inside the block, or record a call of a "
+            "function: step(function, x, keep_values=True)",
+        )
+    if "torch" in trace.data["meta"].get("engines", ()):
+        return (
+            "torch ran, and doesn't let anyone change what it's about to use",
+            "record the program with import minigrad as torch",
+        )
+    return "", ""
+
+
+def cannot_run(why: str, fix: str) -> WhatIfError:
+    """The error for a program that cannot be run again."""
+    return WhatIfError(errors.message("what_if", f"can't run it again: {why}", fix))
+
+
 def proved(trace: Trace) -> Program:
     """The program of ``trace``, once it has run again as it was, and told the same.
 
     Raises: WhatIfError if it cannot run again, or tells something else.
     """
-    program = runnable(trace)
+    program, refusal = trace.program, why_not(trace)
+    if program is None or refusal[0]:
+        raise cannot_run(*refusal)
     if program.proof is None:
         control = Trace()
-        again = run_again(control, program)
+        again = Again(control, program).run()
         step = first_difference(trace, control)
         if step is not None:
-            raise not_the_same_twice(step, saying(trace, step), saying(control, step))
+            said = [[f"“{e['say']}”" for e in timely(one)] for one in (trace, control)]
+            was, now = [(one[step - 1 :] or ["not there"])[0] for one in said]
+            raise cannot_run(
+                f"it doesn't do the same twice. Step {step} was {was}; now it is {now}",
+                "let it read nothing that changes between two runs: give each random "
+                "generator of your own a seed, and read no clock",
+            )
         order = [again.order.get(id(event), 0) for event in timely(control)]
         program.proof = order, again.births
     return program
@@ -251,12 +287,14 @@ def run_with(trace: Trace, edits: list[Edit], new: Trace) -> None:
     program = proved(trace)
     planned = [(when(trace, edit.place, *program.proof), edit) for edit in edits]
     changed = replace(program, edits=(*program.edits, *planned), proof=None)
-    again = run_again(new, changed)
+    again = Again(new, changed).run()
     if again.failure is not None:
         raise cannot_run(f"{again.failure}", "take another step") from None
-    if again.to_come:
-        step = edits[0].place.position
-        raise not_the_same_twice(step, saying(trace, step), "another")
+    for edit in itertools.chain(*again.to_come.values()):
+        raise cannot_run(
+            f"it doesn't come any more to the step at which {edit.place} is edited",
+            "undo that edit first, or take another step",
+        )
     new.program = changed
 
 
@@ -271,66 +309,6 @@ def when(
     if not number:
         raise cannot_run("nothing has happened at this step", "take a later one")
     return number, before[-1]["k"], before[-1].get("n")
-
-
-def run_again(trace: Trace, program: Program) -> Again:
-    """Fill ``trace`` with ``program``, run again with its edits."""
-    again = Again(trace, program)
-    again.run()
-    return again
-
-
-def runnable(trace: Trace) -> Program:
-    """The program of a recording.
-
-    Raises: WhatIfError if it was not kept, or cannot run again.
-    """
-    refusal = why_not(trace)
-    if refusal is not None:
-        raise cannot_run(*refusal)
-    assert trace.program is not None
-    return trace.program
-
-
-def why_not(trace: Trace) -> tuple[str, str] | None:
-    """Why the program of a recording can't run again, and what to do."""
-    program = trace.program
-    if program is None:
-        return (
-            "this recording doesn't have what its program starts from",
-            "record the program again, with minigrad.record(keep_values=True), "
-            "%%step --as trace or step(function, x, keep_values=True)",
-        )
-    if program.why_not:
-        return (
-            program.why_not,
-            "put all that the program uses up inside the block, or record a call of a "
-            "function: step(function, x, keep_values=True)",
-        )
-    if "torch" in trace.data["meta"].get("engines", ()):
-        return (
-            "torch ran, and doesn't let anyone change what it's about to use",
-            "record the program with import minigrad as torch",
-        )
-    return None
-
-
-def not_the_same_twice(step: int, was: str, now: str) -> WhatIfError:
-    """The error for a program that reads what the recording does not know."""
-    return WhatIfError(
-        errors.message(
-            "what_if",
-            f"the program doesn't do the same twice. Step {step} was {was}; run again "
-            f"it is {now}",
-            "let it read nothing that changes between two runs: give each random "
-            "generator of your own a seed, and read no clock",
-        )
-    )
-
-
-def cannot_run(why: str, fix: str) -> WhatIfError:
-    """The error for a program that cannot be run again."""
-    return WhatIfError(errors.message("what_if", f"can't run it again: {why}", fix))
 
 
 def is_timely(event: Json) -> bool:
@@ -349,12 +327,6 @@ def first_difference(first: Trace, second: Trace) -> int | None:
     pairs = itertools.zip_longest(*told_by)
     differ = (place for place, (one, other) in enumerate(pairs, 1) if one != other)
     return next(differ, None)
-
-
-def saying(trace: Trace, step: int) -> str:
-    """The sentence of a timely step."""
-    events = timely(trace)
-    return f"“{events[step - 1]['say']}”" if step <= len(events) else "not there"
 
 
 def told(event: Json, values: Json) -> str:

@@ -140,14 +140,15 @@ def ctx_called(ctxs: Mapping[str, Json], node: str) -> str:
     Raises: ArgumentValueError if there is none, or several have the label.
     """
     names = ("id", "node", "name")
-    found = [id for id, ctx in ctxs.items() if node in [ctx[name] for name in names]]
+    found = {id: c for id, c in ctxs.items() if node in [c[name] for name in names]}
     if len(found) == 1:
-        return found[0]
-    if found:
-        ids = ", ".join([f"{ctxs[id]['node'] or id}" for id in found])
-        raise refused(f"{len(found)} nodes are called {node}", f"take one of {ids}")
-    known = ", ".join(dict.fromkeys([ctx["name"] for ctx in ctxs.values()]))
-    raise refused(f"there is no node {node!r}", f"take one of {known or 'none'}")
+        return next(iter(found))
+    known = [c["node"] or id for id, c in found.items()]
+    known = known or list(dict.fromkeys([c["name"] for c in ctxs.values()]))
+    raise refused(
+        f"{len(found) or 'no'} nodes are called {node}",
+        f"take one of {', '.join(known) or 'none'}",
+    )
 
 
 def leaf_called(data: Json, name: str) -> Place:
@@ -210,25 +211,22 @@ def fitting(data: Json, place: Place, value: Any) -> Any:
         return lambda old: with_elements(old, value)
     value = value.array if isinstance(value, Tensor) else value
     try:
-        given = np.asarray(value)
-        numbers = given.astype(dtype)
-    except (TypeError, ValueError):
+        numbers = np.asarray(value)
+        fits = np.can_cast(numbers.dtype, dtype, "same_kind")
+    except ValueError:
+        fits = False
+    if not fits:
         raise refused(
-            f"{short_repr(value)} is no number for {place}", f"give {dtype} numbers"
-        ) from None
+            f"{place} holds {dtype} numbers, and not {short_repr(value)}",
+            f"give {dtype} numbers",
+        )
     if numbers.shape != shape:
         wanted = errors.count_of(int(np.prod(shape)), "number")
         raise refused(
             f"{place} has shape {list(shape)}, and the new one {list(numbers.shape)}",
             f"give {wanted} in the shape {list(shape)}",
         )
-    is_cut = given.dtype.kind in "fc" and numbers.dtype.kind in "biu"
-    if is_cut and not np.array_equal(numbers, given):
-        raise refused(
-            f"{place} is of dtype {dtype}, which cannot hold {short_repr(value)}",
-            f"give {dtype} numbers",
-        )
-    return numbers
+    return numbers.astype(dtype)
 
 
 def check_element(shape: tuple[int, ...], index: Any, what: str) -> None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from minigrad import errors
-from minigrad.tracing.again import run_with, runnable, why_not
+from minigrad.tracing.again import run_with, why_not
 from minigrad.tracing.edits import (
     Edit,
     Place,
@@ -138,7 +138,6 @@ def what_if(
 ) -> WhatIf:
     """The program of ``recording`` once more, with other values from ``step`` on."""
     at = 0 if leaf and not step else position_of(recording, step)
-    runnable(recording)
     data = recording.data
     there = places_at(data, at, node) if at else []
     wanted = [("entry", f"saved.{key}", new) for key, new in (saved or {}).items()]
@@ -208,10 +207,9 @@ class Edits:
 
     def hello(self, _: Json) -> Json:
         """The code that edits; or why this can't be run again."""
-        refusal = why_not(self._recording)
-        if refusal is None:
+        why, fix = why_not(self._recording)
+        if not why:
             return {"code": script.code("edits")}
-        why, fix = refusal
         return {"why": message("what-if.why-not", why=why, fix=fix)}
 
     def describe(self, asked: Json) -> Json:
@@ -310,7 +308,6 @@ def typed(recording: Recording, asked: Json) -> Edit:
 
     Raises: ArgumentValueError for what can't be read, or doesn't fit.
     """
-    runnable(recording)
     data, text = recording.data, asked["text"]
     place = place_at(data, asked["what"], asked["position"])
     if place is None:

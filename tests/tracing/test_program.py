@@ -10,7 +10,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.tracing import Recorder, Trace
-from minigrad.tracing.again import first_difference, run_again, runnable
+from minigrad.tracing.again import Again, first_difference
 
 seen: list[Any] = []
 
@@ -24,7 +24,8 @@ def noted(name: str) -> Iterator[str]:
 def same_again(trace: Trace) -> int:
     """Run the program again: it must tell the same. How many steps it has."""
     control = Trace()
-    run_again(control, runnable(trace))
+    assert trace.program is not None
+    Again(control, trace.program).run()
     assert first_difference(trace, control) is None
     assert len(trace) > 3
     return len(trace)
