@@ -85,7 +85,7 @@ class Again(Recorder):
         self._program = program
         self._reached = ""
         self._born: dict[int, tuple[weakref.ref[Any], Hashable]] = {}
-        self._leaves = 0
+        self._count = self._leaves = 0
         self._returning: dict[int, list[Edit]] = {}
         """What is to be done when a node has run, by its id."""
 
@@ -138,9 +138,10 @@ class Again(Recorder):
 
     def _told(self, event: Json) -> None:
         if event["k"] not in UNTIMELY:
-            number = self.order[id(event)] = len(self.order) + 1
+            self._count += 1
+            self.order[id(event)] = self._count
             self._now.event = event
-            self._come_to((number, event["k"], event.get("n")))
+            self._come_to((self._count, event["k"], event.get("n")))
 
     def _come_to(self, when: Hashable) -> None:
         for edit in self.to_come.pop(when, ()):

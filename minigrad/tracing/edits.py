@@ -7,8 +7,8 @@ import copy
 import functools
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 
@@ -26,15 +26,18 @@ from minigrad.tracing.values import brief, short_repr
 
 Json = dict[str, Any]
 
+KINDS: Final = {"b": "b", "i": "biu", "u": "biu", "f": "biuf", "c": "biufc"}
+"""Of which kinds numbers may be that are to be of a kind."""
+
 
 @dataclass
 class Place:
     """Something that can be edited: a leaf, an entry of a ctx, or a gradient.
 
     ``key`` says which: the key of a leaf and its version, an entry such as "saved.0",
-    the output whose gradient it is. ``ref`` is what is there, ``owner`` the name of the
-    leaf or of the ctx's node. The edit is made after the step of number ``position``;
-    what is sent along an ``edge``, when the node that then begins has run.
+    the output whose gradient it is. ``ref`` is what is there after the step of number
+    ``position``; ``owner`` the name of the leaf, or of the node that has the ``ctx``.
+    A gradient is ``shown`` at places of the page; one that is sent is on an ``edge``.
     """
 
     kind: str
@@ -43,7 +46,8 @@ class Place:
     ref: Json
     owner: str = ""
     ctx: str = ""
-    edge: Json | None = None
+    shown: tuple[str, ...] = ()
+    edge: Any = None
 
     def __str__(self) -> str:
         return self.owner if self.kind == "leaf" else called(self.kind, self.key)
@@ -75,63 +79,78 @@ def places_at(data: Json, position: int, node: str = "") -> list[Place]:
     current = ctx_called(ctxs, node) if node else current
     found = []
     for key, ref in entries.get(current, {}).items():
-        ctx, at = ctxs[current], position
-        if key.startswith("saved."):
-            at = when_kept(data, position, ctx["node"])
-            ref = ref if ref["t"] == "S" else unpacked(data, position, ctx["node"], key)
-        elif not key.startswith("attr."):
-            continue
-        if ref is not None:
-            found.append(Place("entry", key, at, ref, ctx["name"], current))
+        ctx, family = ctxs[current], key.partition(".")[0]
+        if family == "saved" and ref["t"] != "S":
+            ref = unpacked(data, position, ctx["node"], key)
+        if family in ("saved", "attr") and ref is not None:
+            found.append(Place("entry", key, position, ref, ctx["name"], current))
     return found + gradients_at(data, position)
 
 
 def unpacked(data: Json, position: int, node: str | None, key: str) -> Json | None:
     """What a hook, or a checkpoint, makes later of a value that is kept packed."""
     for event in data["events"][position - 1 :]:
-        if event["k"] == "hook.unpack" and event.get("n") == node:
-            if key == f"saved.{event.get('place')}":
-                return event["new"]  # type: ignore[no-any-return]
+        is_its = event["k"] == "hook.unpack" and event.get("n") == node
+        if is_its and key == f"saved.{event.get('place')}":
+            return event["new"]  # type: ignore[no-any-return]
     return None
 
 
-def when_kept(data: Json, position: int, node: str | None) -> int:
-    """The step from which on a node keeps what it saves, and has not read it yet."""
-    event = data["events"][position - 1]
+def gradients_at(data: Json, position: int) -> list[Place]:
+    """The gradients that a step tells of, by output; those that did not arrive not."""
+    event, edge = data["events"][position - 1], None
+    kind, node = event["k"], event.get("n")
+    told: list[tuple[Any, tuple[str, ...]]] = []
+    if kind == "node.enter":
+        told = [
+            (g, (f"node {node} {i}", f"waits {node} {i}"))
+            for i, g in enumerate(event["g"])
+        ]
+    elif kind == "backward.begin":
+        roots = [(root["g"], root["n"]) for root in event["roots"]]
+        told = [(g, (f"node {n} 0", f"waits {n} 0")) for g, n in roots]
+    elif kind == "grad.accumulate":
+        told = [(event["new"], (f"grad {node} 0",))]
+    elif kind == "grad":
+        edge = event["e"]
+        shown = f"grad {node} 0", f"node {node} 0", f"waits {node} 0"
+        told = [(event["g"], (f"edge {edge} 0", *shown))]
+    return [
+        Place("gradient", slot, position, ref, shown=shown, edge=edge)
+        for slot, (ref, shown) in enumerate(told)
+        if ref is not None
+    ]
+
+
+def timed(data: Json, place: Place) -> Place:
+    """The same, at the step after which it can be edited, so that it has effect.
+
+    What is sent along an edge is edited when the node that then begins has run; what a
+    node saves, once the node is made, and before it reads it.
+    """
+    at, ctxs = place.position, {ctx["id"]: ctx for ctx in data["ctxs"]}
+    if place.edge:
+        (edge,) = [one for one in data["graph"]["edges"] if one["id"] == place.edge]
+        return replace(place, edge=edge, position=entered(data, at, edge["from"]))
+    if not place.ctx or place.key.startswith("attr."):
+        return place
+    event, node = data["events"][at - 1], ctxs[place.ctx]["node"]
     if event["k"] == "hook.unpack":
-        return when_entered(data, position, event.get("n"))
-    for at, event in enumerate(data["events"][position:], position + 1):
-        if event["k"] == "graph.node" and event["n"] == node:
-            return at
-    return position
+        return replace(place, position=entered(data, at, event.get("n")))
+    made = [
+        event.get("n") if event["k"] == "graph.node" else None
+        for event in data["events"]
+    ]
+    return replace(place, position=max(at, made.index(node) + 1 if node in made else 0))
 
 
-def when_entered(data: Json, position: int, node: str | None) -> int:
+def entered(data: Json, position: int, node: str | None) -> int:
     """The last step before ``position`` at which a node begins to run."""
     for before in range(position - 1, 0, -1):
         begun = data["events"][before - 1]
         if begun["k"] == "node.enter" and begun["n"] == node:
             return before
     return position
-
-
-def gradients_at(data: Json, position: int) -> list[Place]:
-    """The gradients that a step tells of, by output; those that did not arrive not."""
-    event = data["events"][position - 1]
-    kind, edge = event["k"], None
-    told: list[Any] = event["g"] if kind == "node.enter" else []
-    if kind == "backward.begin":
-        told = [root["g"] for root in event["roots"]]
-    elif kind == "grad.accumulate":
-        told = [event["new"]]
-    elif kind == "grad":
-        edge = next(one for one in data["graph"]["edges"] if one["id"] == event["e"])
-        told, position = [event["g"]], when_entered(data, position, edge["from"])
-    return [
-        Place("gradient", slot, position, ref, edge=edge)
-        for slot, ref in enumerate(told)
-        if ref is not None
-    ]
 
 
 def ctx_called(ctxs: Mapping[str, Json], node: str) -> str:
@@ -206,16 +225,13 @@ def fitting(data: Json, place: Place, value: Any) -> Any:
     known = data["values"][place.ref["v"]]
     shape, dtype = tuple(known["shape"]), known["dtype"]
     if isinstance(value, Mapping):
-        for index in value:
-            check_element(shape, index, str(place))
-        return lambda old: with_elements(old, value)
+        return functools.partial(with_elements, checked(value, shape, str(place)))
     value = value.array if isinstance(value, Tensor) else value
-    try:
+    numbers: Any = value
+    with contextlib.suppress(ValueError):  # rows of several lengths
         numbers = np.asarray(value)
-        fits = np.can_cast(numbers.dtype, dtype, "same_kind")
-    except ValueError:
-        fits = False
-    if not fits:
+    kind = getattr(numbers, "dtype", np.dtype(str)).kind
+    if kind not in KINDS[np.dtype(dtype).kind]:
         raise refused(
             f"{place} holds {dtype} numbers, and not {short_repr(value)}",
             f"give {dtype} numbers",
@@ -229,20 +245,26 @@ def fitting(data: Json, place: Place, value: Any) -> Any:
     return numbers.astype(dtype)
 
 
-def check_element(shape: tuple[int, ...], index: Any, what: str) -> None:
-    """Raises: ArgumentValueError for an element that is not there."""
-    with contextlib.suppress(IndexError):
-        if np.ndim(np.broadcast_to(0, shape)[index]) == 0:
-            return
-    example = tuple([0] * len(shape)) if len(shape) != 1 else 0
-    raise refused(
-        f"{what} has shape {list(shape)}, and no element {index}",
-        f"name an element by {errors.count_of(len(shape), 'number')}, such as "
-        f"{{{example}: 5.0}}",
-    )
+def checked(elements: Json, shape: tuple[int, ...], what: str) -> Json:
+    """Numbers by their places in an array.
+
+    Raises: ArgumentValueError for an element that is not there.
+    """
+    for index in elements:
+        is_there = False
+        with contextlib.suppress(IndexError):
+            is_there = np.ndim(np.broadcast_to(0, shape)[index]) == 0
+        if not is_there:
+            example = tuple([0] * len(shape)) if len(shape) != 1 else 0
+            raise refused(
+                f"{what} has shape {list(shape)}, and no element {index}",
+                f"name an element by {errors.count_of(len(shape), 'number')}, such as "
+                f"{{{example}: 5.0}}",
+            )
+    return elements
 
 
-def with_elements(old: Any, elements: Mapping[Any, Any]) -> Any:
+def with_elements(elements: Mapping[Any, Any], old: Any) -> Any:
     """``old`` with other numbers in some places."""
     new = old.copy()
     for index, number in elements.items():

@@ -30,6 +30,7 @@ from minigrad.tracing.edits import (
     leaf_called,
     places_at,
     refused,
+    timed,
 )
 from minigrad.tracing.messages import in_turn, joined, message
 from minigrad.tracing.trace import step_that_says
@@ -59,9 +60,8 @@ class WhatIf(Comparison):
     ``recording`` is the new one; it can be asked ``what_if`` in its turn.
     """
 
-    def __init__(self, was: Recording, recording: Recording, edits: list[Edit]) -> None:
+    def __init__(self, was: Recording, recording: Recording) -> None:
         self.recording = recording
-        self._edits = edits
         titles = message("what-if.title.was"), message("what-if.title.now")
         super().__init__(was, recording, titles)
 
@@ -71,11 +71,8 @@ class WhatIf(Comparison):
     @property
     def sentence(self) -> str:
         """What was edited, and how it ends then."""
-        said = [
-            message("what-if.edit", what=edit.said[0], old=edit.said[1], new=edit.said[2])
-            for edit in self._edits
-            if edit.said
-        ]
+        before, now = [side.data["meta"].get("edits", []) for side in self._sides]
+        said = [message("what-if.edit", **edit) for edit in now[len(before) :]]
         return in_turn(message("what-if.asks", edits=joined(said)), self.outcome)
 
     @property
@@ -137,13 +134,19 @@ def what_if(
     leaf: Mapping[str, Any] | None,
 ) -> WhatIf:
     """The program of ``recording`` once more, with other values from ``step`` on."""
-    at = 0 if leaf and not step else position_of(recording, step)
-    data = recording.data
+    data, at = recording.data, step
+    if isinstance(step, str):
+        at = step_that_says(recording, step, "what_if") if step or not leaf else 0
+    elif not 1 <= step <= len(recording):
+        raise refused(
+            f"there is no step {step}: the recording has {len(recording)} steps",
+            f"give a number from 1 to {len(recording)}, or words of a sentence",
+        )
     there = places_at(data, at, node) if at else []
     wanted = [("entry", f"saved.{key}", new) for key, new in (saved or {}).items()]
     wanted += [("entry", f"attr.{k}", new) for k, new in (attributes or {}).items()]
-    by_output = gradient if isinstance(gradient, Mapping) else {None: gradient}
     if gradient is not None:
+        by_output = gradient if isinstance(gradient, Mapping) else {None: gradient}
         wanted += [("gradient", key, new) for key, new in by_output.items()]
     asked = [(asked_for(there, kind, key, at), new) for kind, key, new in wanted]
     asked += [(leaf_called(data, name), new) for name, new in (leaf or {}).items()]
@@ -153,8 +156,8 @@ def what_if(
             "give saved=, attributes= or gradient=. There is "
             f"{', '.join(map(str, there)) or 'nothing'}",
         )
-    edits = [Edit(place, fitting(data, place, value)) for place, value in asked]
-    return WhatIf(recording, edited(recording, edits), edits)
+    edits = [Edit(timed(data, one), fitting(data, one, new)) for one, new in asked]
+    return WhatIf(recording, edited(recording, edits))
 
 
 def edited(recording: Recording, edits: list[Edit]) -> Recording:
@@ -172,22 +175,6 @@ def edited(recording: Recording, edits: list[Edit]) -> Recording:
         told = dict(zip(("what", "old", "new"), edit.said, strict=True))
         meta["edits"].append(told | {"place": edit.shown})
     return new
-
-
-def position_of(recording: Recording, step: int | str) -> int:
-    """The number of a step, which may be given by words of its sentence.
-
-    Raises: ArgumentValueError if there is no such step.
-    """
-    if isinstance(step, str):
-        return step_that_says(recording, step, "what_if")
-    count = len(recording)
-    if not 1 <= step <= count:
-        raise refused(
-            f"there is no step {step}: the recording has {count} steps",
-            f"give a number from 1 to {count}, or words of a sentence",
-        )
-    return step
 
 
 class Edits:
@@ -268,24 +255,10 @@ def place_at(data: Json, what: str, position: int) -> Place | None:
             if one.get("v") and (one["t"] == tensor or one.get("leaf") == node):
                 return leaf_called(data, one["t"])
     for at in range(position if kind != "value" else 0, 0, -1):
-        slot = gradient_told(data["events"][at - 1], kind, name, int(key))
-        if slot is not None:
-            there = gradients_at(data, at)
-            return next((one for one in there if one.key == slot), None)
+        for one in gradients_at(data, at):
+            if f"{kind} {name} {key}" in one.shown:
+                return one
     return None
-
-
-def gradient_told(event: Json, kind: str, name: str, slot: int) -> int | None:
-    """Which of its gradients a step tells of a place; None for none of it."""
-    told = event["k"]
-    if kind == "edge":
-        return 0 if told == "grad" and event["e"] == name else None
-    roots = [root["n"] for root in event.get("roots", ())]
-    if kind != "grad" and name in roots:
-        return roots.index(name)
-    other = "grad.accumulate" if kind == "grad" else "node.enter"
-    is_it = told in ("grad", other) and event["n"] == name
-    return (slot if told == "node.enter" else 0) if is_it else None
 
 
 def start_text(data: Json, ref: Json) -> str:
@@ -319,6 +292,7 @@ def typed(recording: Recording, asked: Json) -> Edit:
             f"{text!r} can't be read", "type a number, a list of numbers or a text"
         ) from None
     new = fitting(data, place, value)
+    place = timed(data, place)
     if not isinstance(new, np.ndarray):
         return Edit(place, new)
     shown = np.array(data["values"][place.ref["v"]]["rows"], new.dtype)
