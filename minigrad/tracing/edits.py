@@ -37,7 +37,7 @@ class Place:
     ``key`` says which: the key of a leaf and its version, an entry such as "saved.0",
     the output whose gradient it is. ``ref`` is what is there after the step of number
     ``position``; ``owner`` the name of the leaf, or of the node that has the ``ctx``.
-    A gradient is ``shown`` at places of the page; one that is sent is on an ``edge``.
+    It's ``shown`` at places of the page; a gradient that is sent is on an ``edge``.
     """
 
     kind: str
@@ -83,7 +83,10 @@ def places_at(data: Json, position: int, node: str = "") -> list[Place]:
         if family == "saved" and ref["t"] != "S":
             ref = unpacked(data, position, ctx["node"], key)
         if family in ("saved", "attr") and ref is not None:
-            found.append(Place("entry", key, position, ref, ctx["name"], current))
+            shown = (f"entry {current} {key}",)
+            found.append(
+                Place("entry", key, position, ref, ctx["name"], current, shown)
+            )
     return found + gradients_at(data, position)
 
 
@@ -102,24 +105,28 @@ def gradients_at(data: Json, position: int) -> list[Place]:
     kind, node = event["k"], event.get("n")
     told: list[tuple[Any, tuple[str, ...]]] = []
     if kind == "node.enter":
-        told = [
-            (g, (f"node {node} {i}", f"waits {node} {i}"))
-            for i, g in enumerate(event["g"])
-        ]
+        told = [(ref, at_node(node, slot)) for slot, ref in enumerate(event["g"])]
     elif kind == "backward.begin":
-        roots = [(root["g"], root["n"]) for root in event["roots"]]
-        told = [(g, (f"node {n} 0", f"waits {n} 0")) for g, n in roots]
+        told = [
+            (root["g"], at_node(root["n"], root["slot"])) for root in event["roots"]
+        ]
     elif kind == "grad.accumulate":
-        told = [(event["new"], (f"grad {node} 0",))]
+        told = [(event["new"], (f"grad {node}",))]
     elif kind == "grad":
         edge = event["e"]
-        shown = f"grad {node} 0", f"node {node} 0", f"waits {node} 0"
-        told = [(event["g"], (f"edge {edge} 0", *shown))]
+        shown = f"edge {edge}", f"grad {node}", *at_node(node, event.get("slot", 0))
+        told = [(event["g"], shown)]
     return [
         Place("gradient", slot, position, ref, shown=shown, edge=edge)
         for slot, (ref, shown) in enumerate(told)
         if ref is not None
     ]
+
+
+def at_node(node: str | None, slot: int) -> tuple[str, ...]:
+    """Where a page shows what waits at a node."""
+    names = f"waits {node}", f"node {node}"
+    return *[f"{name} {slot}" for name in names], *(() if slot else names)
 
 
 def timed(data: Json, place: Place) -> Place:
@@ -191,7 +198,8 @@ def leaf_called(data: Json, name: str) -> Place:
             f"take one of {known or 'none'}",
         )
     owner = leaf["name"] or message("tensor.leaf")
-    return Place("leaf", (leaf["t"], leaf.get("ver", 0)), 0, leaf["v"], owner)
+    key, shown = (leaf["t"], leaf.get("ver", 0)), (f"leaf {leaf['t']}",)
+    return Place("leaf", key, 0, leaf["v"], owner, shown=shown)
 
 
 def asked_for(there: list[Place], kind: str, key: Any, step: int) -> Place:
@@ -203,14 +211,10 @@ def asked_for(there: list[Place], kind: str, key: Any, step: int) -> Place:
     if len(found) == 1:
         return found[0]
     told = ", ".join(map(str, there)) or "nothing"
-    if found:
-        raise refused(
-            f"{len(found)} gradients arrive at step {step}",
-            f"say which, as in gradient={{0: ...}}: there is {told}",
-        )
     owner = next((f" of {one.owner}" for one in there if one.owner), "")
     raise refused(
-        f"there is no {called(kind, key)} to edit at step {step}",
+        f"there is {'more than one' if found else 'no'} {called(kind, key)} to edit at "
+        f"step {step}",
         f"edit what is there: {told}{owner}; or take another step",
     )
 
@@ -245,7 +249,9 @@ def fitting(data: Json, place: Place, value: Any) -> Any:
     return numbers.astype(dtype)
 
 
-def checked(elements: Json, shape: tuple[int, ...], what: str) -> Json:
+def checked(
+    elements: Mapping[Any, Any], shape: tuple[int, ...], what: str
+) -> Mapping[Any, Any]:
     """Numbers by their places in an array.
 
     Raises: ArgumentValueError for an element that is not there.
@@ -294,54 +300,51 @@ class Edit:
     """A value that takes the place of another, while the program runs again.
 
     ``said`` is, once it's made, what was edited, the old value and the new one; and
-    ``shown`` where the page shows it.
+    where the page shows it.
     """
 
     place: Place
     value: Any
-    said: tuple[str, str, str] | None = None
-    shown: str = ""
+    said: Json | None = None
 
     def make(self, now: Moment) -> None:
         """Change what the engine is about to use, and tell it."""
         key, value, edge, log = self.place.key, self.value, self.place.edge, now.log
-        node = (now.event or {}).get("n")
+        kind = "" if now.event is None else now.event["k"]
         if self.place.kind == "entry":
             self._put_on_ctx(log)
         elif self.place.kind == "leaf":
             old = exact_copy(now.tensor.array)
             new = now.tensor.array[...] = numbers_for(old, value)
-            self._tell(log, self.place.owner, old, new, f"leaf {key[0]}", t=key[0])
+            self._tell(log, self.place.owner, old, new, t=key[0])
         elif edge is not None:
-            old, new = replaced(now.gradients, edge["slot"], value)
             to, _ = split_edge(now.node._edges[edge["slot"]])
             what = message("what-if.for", node=log.called(to))
-            self._tell(log, what, old, new, f"edge {edge['id']}")
-        elif now.event["k"] == "grad.accumulate":
-            leaf = now.tensor
+            self._tell(log, what, *replaced(now.gradients, edge["slot"], value))
+        elif kind == "grad.accumulate":
+            leaf, node = now.tensor, now.event["n"]
             old, new = leaf._grad, in_place_of(leaf._grad, value)
             new._share_version(old)
             leaf._grad = new
             name = f"{log.names.of(leaf) or message('tensor.leaf')}.grad"
             log.memory.look_at_grad(leaf, node, name)
-            self._tell(log, name, old, new, f"grad {node}", n=node)
-        elif now.event["k"] == "node.enter":
+            self._tell(log, name, old, new, n=node)
+        elif kind == "node.enter":
             what = message("what-if.arrives", node=log.called(now.node))
-            self._tell_waiting(log, what, now.gradients, node, key)
+            self._put_waiting(log, what, now.gradients, now.event["n"], key)
         else:
             to, slot, _ = now.task.roots[key]
             what = message("what-if.for", node=log.called(to))
             if [root[:2] for root in now.task.roots].count((to, slot)) > 1:
                 raise LookupError(f"{what} is a sum of several here")
             node = now.event["roots"][key]["n"]
-            self._tell_waiting(log, what, now.task.waiting[to], node, slot)
+            self._put_waiting(log, what, now.task.waiting[to], node, slot)
 
-    def _tell_waiting(
+    def _put_waiting(
         self, log: EventLog, what: str, waiting: list[Any], node: str, slot: int
     ) -> None:
         old, new = replaced(waiting, slot, self.value)
-        where = {"n": node, "slot": slot, "total": log.values.ref(new)}
-        self._tell(log, what, old, new, f"waits {node} {slot}", **where)
+        self._tell(log, what, old, new, n=node, slot=slot, total=log.values.ref(new))
 
     def _put_on_ctx(self, log: EventLog) -> None:
         place = self.place
@@ -353,8 +356,7 @@ class Edit:
             is_open = log.ctxs.is_open(node)
             if not is_open:
                 log.ctxs.open(node, log.cards.of(node))
-            shown = f"entry {place.ctx} {place.key}"
-            self._tell(log, str(place), old, new, shown)
+            self._tell(log, str(place), old, new)
             if not is_open:
                 log.ctxs.close(node)
 
@@ -364,19 +366,16 @@ class Edit:
         else:
             tell(*replaced(attributes_of(node), name, self.value))
 
-    def _tell(
-        self, log: EventLog, what: str, old: Any, new: Any, shown: str, **more: Any
-    ) -> None:
+    def _tell(self, log: EventLog, what: str, old: Any, new: Any, **more: Any) -> None:
         log.program_ran()
-        refs = {"old": log.values.ref(old, what), "new": log.values.ref(new, what)}
+        more |= {"old": log.values.ref(old, what), "new": log.values.ref(new, what)}
         if self.place.kind == "entry":
             what = message("what-if.of", what=what, node=self.place.owner)
-        self.shown = shown
+        said = {"what": what, "old": brief(old), "new": brief(new)}
         # What is packed is told each time it is unpacked.
-        self.said = self.said or (what, brief(old), brief(new))
+        self.said = self.said or said | {"place": self.place.shown[0]}
         key = "what-if.leaf-starts" if self.place.kind == "leaf" else "what-if"
-        said = message(key, what=what, old=brief(old), new=brief(new))
-        log.emit({"k": "what.if", "lvl": 1, "say": said, **refs, **more})
+        log.emit({"k": "what.if", "lvl": 1, "say": message(key, **said), **more})
 
 
 def put_saved(

@@ -52,12 +52,11 @@ ONCE_ONLY: Final = (
     io.IOBase,
 )
 """What moves on when it is used, and cannot be copied where it stands."""
-SHARED: Final[tuple[Any, ...]] = (
-    *(*ATOMS, range, slice, type(Ellipsis), type(NotImplemented)),
-    *(types.ModuleType, types.CodeType, np.dtype, np.generic),
+SHARED: Final = (
     *(weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakSet, Trace),
 )
-"""What never changes, or belongs to nobody's program."""
+"""What belongs to nobody's program."""
+ENGINES_OWN: Final[Any] = (Tensor, _FunctionBase)
 METACLASSES: Final = (type, FunctionMeta, abc.ABCMeta)
 MADE_ANEW: Final = ("__dict__", "__weakref__", "_abc_impl", "_backward_cls")
 MADE_OF: Final[dict[type, Callable[[Any], tuple[Any, ...]]]] = {
@@ -95,7 +94,7 @@ class Copier(pickle.Pickler):
         self.met: set[int] = set()
         """The ids of the tensors and models that were taken."""
         self._count = 0
-        self._home = home
+        self._home, self._name = home, home.get("__name__")
         self._left = most
         ours = {k: v for k, v in home.items() if k[:2] == k[-2:] == "__"}
         self._shared: list[Any] = [ours]
@@ -153,25 +152,21 @@ class Copier(pickle.Pickler):
             is_homes = value.__globals__ is self._home
             return not is_homes and value.__closure__ is None
         if issubclass(kind, type):
-            is_ours = kind in METACLASSES and self._is_homes(value)
-            return not is_ours and owner_of(value) is None
+            is_homes = kind in METACLASSES and value.__module__ == self._name
+            return not is_homes and owner_of(value) is None
         if issubclass(kind, weakref.ref):
             return value() is None or isinstance(value(), type)
-        if value is self._home or issubclass(kind, (np.ndarray, Tensor, _FunctionBase)):
+        if value is self._home or issubclass(kind, (np.ndarray, *ENGINES_OWN)):
             return value is self._home
-        package = str(kind.__module__).partition(".")[0]
-        if package in PACKAGES or self._is_homes(kind):
+        module = str(kind.__module__)
+        if module == self._name or module.partition(".")[0] in PACKAGES:
             return False
-        file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+        file = getattr(sys.modules.get(module), "__file__", None)
         return file is None or is_installed(file)
-
-    def _is_homes(self, value: type) -> bool:
-        """Whether a class was made by a program whose variables are copied."""
-        return value.__module__ == self._home.get("__name__")
 
     def reducer_override(self, value: Any) -> Any:
         """How to make a copy: a function, what it is given, what is then put on it."""
-        kind = type(value)
+        kind: Any = type(value)
         if issubclass(kind, (Tensor, Module)):
             self.met.add(id(value))
         if kind in MADE_OF:
@@ -185,7 +180,7 @@ class Copier(pickle.Pickler):
         if kind is types.CellType:  # it may have no value yet
             held = {"cell_contents": value.cell_contents} if holds(value) else {}
             return kind, (), held, None, None, put_on
-        if issubclass(kind, (Tensor, _FunctionBase)):
+        if issubclass(kind, ENGINES_OWN):
             held = {n: getattr(value, n) for n in slots_of(kind) if hasattr(value, n)}
             held |= getattr(value, "__dict__", {})
             return object.__new__, (kind,), held, None, None, put_on
@@ -217,9 +212,8 @@ class Copier(pickle.Pickler):
         state = {
             name: item
             for name, item in vars(value).items()
-            if not isinstance(item, types.MemberDescriptorType)
-            and name not in MADE_ANEW
-            and name not in body
+            if type(item) is not types.MemberDescriptorType
+            and name not in {*MADE_ANEW, *body}
         }
         made_of = value.__name__, value.__bases__, body
         return type(value), made_of, state, None, None, put_on
@@ -284,17 +278,11 @@ def part_of(owner: Any, shape: Any, dtype: Any, offset: int, strides: Any) -> An
 
 
 @cache
-def slots_of(kind: type) -> tuple[str, ...]:
+def slots_of(kind: Any) -> list[str]:
     """The slots of a class and of those it is built on; no property hides them."""
     items = [item for base in kind.__mro__ for item in vars(base).items()]
-    return tuple(
-        [
-            name
-            for name, item in items
-            if isinstance(item, types.MemberDescriptorType)
-            and getattr(kind, name) is item
-        ]
-    )
+    slots = [(n, one) for n, one in items if type(one) is types.MemberDescriptorType]
+    return [name for name, slot in slots if getattr(kind, name) is slot]
 
 
 @cache
@@ -362,8 +350,6 @@ def remember(
         return program_of(driver, call, cell, most, options)
     except CannotCopyError as error:
         return Program(why_not=str(error))
-    except RecursionError:
-        return Program(why_not="what the program starts from is too deeply nested")
     except Exception as error:  # a recording must not fail for what may never be asked
         why = f"the program can't be copied ({type(error).__name__}: {error})"
         return Program(why_not=why)

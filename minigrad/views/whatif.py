@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib.util
+import itertools
 import json
 import math
 import sys
@@ -134,16 +135,19 @@ def what_if(
     leaf: Mapping[str, Any] | None,
 ) -> WhatIf:
     """The program of ``recording`` once more, with other values from ``step`` on."""
-    data, at = recording.data, step
+    data, at = recording.data, 0
     if isinstance(step, str):
         at = step_that_says(recording, step, "what_if") if step or not leaf else 0
-    elif not 1 <= step <= len(recording):
+    elif 1 <= step <= len(recording):
+        at = step
+    else:
         raise refused(
             f"there is no step {step}: the recording has {len(recording)} steps",
             f"give a number from 1 to {len(recording)}, or words of a sentence",
         )
     there = places_at(data, at, node) if at else []
-    wanted = [("entry", f"saved.{key}", new) for key, new in (saved or {}).items()]
+    wanted: list[tuple[str, Any, Any]] = []
+    wanted += [("entry", f"saved.{key}", new) for key, new in (saved or {}).items()]
     wanted += [("entry", f"attr.{k}", new) for k, new in (attributes or {}).items()]
     if gradient is not None:
         by_output = gradient if isinstance(gradient, Mapping) else {None: gradient}
@@ -164,16 +168,13 @@ def edited(recording: Recording, edits: list[Edit]) -> Recording:
     """The program of ``recording`` once more, with edits, which are marked."""
     new = type(recording)()
     run_with(recording, edits, new)
-    meta = new.data["meta"]
-    meta["edits"] = list(recording.data["meta"].get("edits", []))
-    for edit in edits:
-        if edit.said is None:
-            raise refused(
-                "nothing reads what you changed after this step",
-                "take a step before it is read",
-            )
-        told = dict(zip(("what", "old", "new"), edit.said, strict=True))
-        meta["edits"].append(told | {"place": edit.shown})
+    if not all([edit.said for edit in edits]):
+        raise refused(
+            "nothing reads what you changed after this step",
+            "take a step before it is read",
+        )
+    before = recording.data["meta"].get("edits", [])
+    new.data["meta"]["edits"] = before + [edit.said for edit in edits]
     return new
 
 
@@ -242,11 +243,7 @@ def place_at(data: Json, what: str, position: int) -> Place | None:
 
     A gradient is the newest that was told of the node, the edge or the ``.grad``.
     """
-    kind, name, *rest = what.split(" ")
-    key = rest[0] if rest else "0"
-    if kind == "entry":
-        there = places_at(data, position, name) if position else []
-        return next((one for one in there if one.key == key), None)
+    kind, name = what.split(" ")[:2]
     _, is_data, tensor = name.rpartition(".data")
     node = name.partition("__")[0]
     kinds = {one["id"]: one["kind"] for one in data["graph"]["nodes"]}
@@ -254,11 +251,11 @@ def place_at(data: Json, what: str, position: int) -> Place | None:
         for one in [one for event in data["events"] for one in event.get("ins", ())]:
             if one.get("v") and (one["t"] == tensor or one.get("leaf") == node):
                 return leaf_called(data, one["t"])
-    for at in range(position if kind != "value" else 0, 0, -1):
-        for one in gradients_at(data, at):
-            if f"{kind} {name} {key}" in one.shown:
-                return one
-    return None
+    of_entry = kind == "entry" and position > 0
+    there = places_at(data, position, name) if of_entry else []
+    steps = range(position, 0, -1) if kind in ("node", "waits", "edge", "grad") else ()
+    told = itertools.chain([there], (gradients_at(data, at) for at in steps))
+    return next((one for each in told for one in each if what in one.shown), None)
 
 
 def start_text(data: Json, ref: Json) -> str:
