@@ -8,7 +8,7 @@ import functools
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from minigrad.tracing.nodes import attributes_of
 from minigrad.tracing.values import brief, short_repr
 
 Json = dict[str, Any]
-
-KINDS: Final = {"b": "b", "i": "biu", "u": "biu", "f": "biuf", "c": "biufc"}
-"""Of which kinds numbers may be that are to be of a kind."""
 
 
 @dataclass
@@ -231,11 +228,12 @@ def fitting(data: Json, place: Place, value: Any) -> Any:
     if isinstance(value, Mapping):
         return functools.partial(with_elements, checked(value, shape, str(place)))
     value = value.array if isinstance(value, Tensor) else value
-    numbers: Any = value
-    with contextlib.suppress(ValueError):  # rows of several lengths
-        numbers = np.asarray(value)
-    kind = getattr(numbers, "dtype", np.dtype(str)).kind
-    if kind not in KINDS[np.dtype(dtype).kind]:
+    numbers = None
+    with contextlib.suppress(TypeError, ValueError):  # no number, or rows of all sizes
+        given = np.asarray(value)
+        numbers = given.astype(dtype)
+    is_whole = np.dtype(dtype).kind in "biu"
+    if numbers is None or (is_whole and not np.array_equal(numbers, given)):
         raise refused(
             f"{place} holds {dtype} numbers, and not {short_repr(value)}",
             f"give {dtype} numbers",
@@ -246,7 +244,7 @@ def fitting(data: Json, place: Place, value: Any) -> Any:
             f"{place} has shape {list(shape)}, and the new one {list(numbers.shape)}",
             f"give {wanted} in the shape {list(shape)}",
         )
-    return numbers.astype(dtype)
+    return numbers
 
 
 def checked(
