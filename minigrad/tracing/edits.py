@@ -174,29 +174,40 @@ def ctx_called(ctxs: Mapping[str, Json], node: str) -> str:
     )
 
 
-def leaf_called(data: Json, name: str) -> Place:
-    """A tensor that no call has made, by its name or its key.
-
-    Raises: ArgumentValueError if there is none of this name.
-    """
+def leaves_of(data: Json) -> list[Place]:
+    """The tensors that no call has made, each as the first call was given it."""
     made: set[str] = set()
+    nodes: dict[str, str] = {}
     there: dict[str, Json] = {}
     for event in data["events"]:
         for one in event.get("ins", ()):
             if one.get("v") and "n" not in one and one["t"] not in made:
                 there.setdefault(one["t"], one)
+                nodes[one["t"]] = nodes.get(one["t"]) or one.get("leaf", "")
         made.update([one["t"] for one in event.get("outs", ()) if "t" in one])
-    by_name = {one["name"]: one for one in reversed(there.values())}
-    leaf = by_name.get(name) or there.get(name)
-    if leaf is None:
-        known = ", ".join([one["name"] or key for key, one in there.items()])
+    found = []
+    for key, one in there.items():
+        owner = one["name"] or message("tensor.leaf")
+        shown = f"leaf {key}", f"node {nodes[key]}"
+        use = key, one.get("ver", 0)
+        found.append(Place("leaf", use, 0, one["v"], owner, shown=shown))
+    return found
+
+
+def leaf_called(data: Json, name: str) -> Place:
+    """One of them, by its name or its key.
+
+    Raises: ArgumentValueError if there is none of this name.
+    """
+    there = leaves_of(data)
+    found = [one for one in there if name == one.owner]
+    found += [one for one in there if name == one.key[0]]
+    if not found:
         raise refused(
             f"the program starts with no tensor {name!r}",
-            f"take one of {known or 'none'}",
+            f"take one of {', '.join(map(str, there)) or 'none'}",
         )
-    owner = leaf["name"] or message("tensor.leaf")
-    key, shown = (leaf["t"], leaf.get("ver", 0)), (f"leaf {leaf['t']}",)
-    return Place("leaf", key, 0, leaf["v"], owner, shown=shown)
+    return found[0]
 
 
 def asked_for(there: list[Place], kind: str, key: Any, step: int) -> Place:

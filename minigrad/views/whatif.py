@@ -29,6 +29,7 @@ from minigrad.tracing.edits import (
     fitting,
     gradients_at,
     leaf_called,
+    leaves_of,
     places_at,
     refused,
     timed,
@@ -245,12 +246,10 @@ def place_at(data: Json, what: str, position: int) -> Place | None:
     """
     kind, name = what.split(" ")[:2]
     _, is_data, tensor = name.rpartition(".data")
-    node = name.partition("__")[0]
-    kinds = {one["id"]: one["kind"] for one in data["graph"]["nodes"]}
-    if is_data or (kind in ("node", "value") and kinds.get(node) == "accumulate"):
-        for one in [one for event in data["events"] for one in event.get("ins", ())]:
-            if one.get("v") and (one["t"] == tensor or one.get("leaf") == node):
-                return leaf_called(data, one["t"])
+    node = f"node {name.partition('__')[0]}" if kind in ("node", "value") else ""
+    for leaf in leaves_of(data):
+        if node in leaf.shown or (is_data and leaf.key[0] == tensor):
+            return leaf
     of_entry = kind == "entry" and position > 0
     there = places_at(data, position, name) if of_entry else []
     steps = range(position, 0, -1) if kind in ("node", "waits", "edge", "grad") else ()
