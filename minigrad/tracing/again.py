@@ -71,7 +71,7 @@ class Again(Recorder):
 
     def __init__(self, trace: Trace, program: Program) -> None:
         super().__init__(trace, **(program.options or {}))
-        self.names: Json = {}
+        self.names: list[Json] = []
         self.start: list[Tensor] = []
         self.order: dict[int, int] = {}
         """The number of each event in the order of telling, by its id."""
@@ -116,7 +116,8 @@ class Again(Recorder):
 
     def __enter__(self) -> Again:
         super().__enter__()
-        self._log.names.add(self.names)
+        for names in self.names:
+            self._log.names.add(names)
         self._log.told = self._told
         self._now = Moment(self._log)
         for tensor in self.start:

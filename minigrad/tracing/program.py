@@ -241,11 +241,10 @@ class Reader(pickle.Unpickler):
         super().__init__(io.BytesIO(text))
         home = dict(shared[0])
         self._shared = [home, *shared[1:]]
-        self.spaces: dict[str, Json] = {"home": home, "start": {}}
-        self.spaces |= {"locals": {}, "names": {}}
+        self.spaces: dict[str, Json] = {"home": home, "locals": {}}
         for _ in range(count):
             space, name, value = self.load()
-            self.spaces[space][name] = value
+            self.spaces.setdefault(space, {})[name] = value
         made: dict[int, Any] = dict(self.memo.copy())
         self.tensors = [made[n] for n in sorted(made) if isinstance(made[n], Tensor)]
         """In the order in which they were taken."""
@@ -323,7 +322,7 @@ class Program:
         reader = Reader(*self.start)
         spaces, session.start = reader.spaces, reader.tensors
         del reader  # it keeps alive what nobody else refers to
-        session.names = spaces.pop("names")
+        session.names = [spaces.pop(key) for key in list(spaces) if "names" in key]
         home, start, variables = spaces["home"], spaces["start"], spaces["locals"]
         with self.modes.in_force(), quiet(), contextlib.suppress(Exception):
             this_mode().saved_tensors_hooks = start["hooks"]
@@ -384,16 +383,12 @@ def program_of(
         copier.take("start", {"the call": call, "hooks": hooks})
         copier.take("locals", variables)
         copier.take_asked()
-    spaces = {} if driver is None else {**driver.f_globals, **driver.f_locals}
     has_them = {**variables, **copier.asked} if call is None else {}
-    names = {
-        name: value
-        for name, value in spaces.items()
-        if isinstance(value, (Tensor, Module))
-        and id(value) in copier.met
-        and name not in has_them
-    }
-    copier.take("names", names)
+    spaces = [] if driver is None else [driver.f_locals, driver.f_globals]
+    for number, space in enumerate(spaces):
+        names = {n: value for n, value in space.items() if id(value) in copier.met}
+        names = {n: value for n, value in names.items() if n not in has_them}
+        copier.take(f"names {number}", names)
     return Program(code, session, copier.taken, Modes(), options)
 
 

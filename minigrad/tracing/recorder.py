@@ -47,7 +47,8 @@ class Recorder:
     ``most_bytes``, and with ``keep_rules``, by default the same, what each small rule
     was given, for the terms of a number. ``call`` is what the
     block will do, if that is one call: the function, its arguments and those by name;
-    ``cell`` is the code that holds the block, if that is in no file.
+    ``cell`` is the code that holds the block, if that is in no file, and the variable
+    in which it finds the recording.
     Raises: RecordingError if a recording is under way already; ArgumentTypeError for
     something in ``watch`` that has no lines of its own.
     """
