@@ -127,25 +127,19 @@ def at_node(node: str | None, slot: int) -> tuple[str, ...]:
 
 
 def timed(data: Json, place: Place) -> Place:
-    """The same, at the step after which it can be edited, so that it has effect.
+    """The same, at the step after which an edit of it has an effect.
 
     What is sent along an edge is edited when the node that then begins has run; what a
-    node saves, once the node is made, and before it reads it.
+    hook unpacks, before its node reads it.
     """
-    at, ctxs = place.position, {ctx["id"]: ctx for ctx in data["ctxs"]}
+    event = data["events"][place.position - 1]
     if place.edge:
         (edge,) = [one for one in data["graph"]["edges"] if one["id"] == place.edge]
-        return replace(place, edge=edge, position=entered(data, at, edge["from"]))
-    if not place.ctx or place.key.startswith("attr."):
-        return place
-    event, node = data["events"][at - 1], ctxs[place.ctx]["node"]
-    if event["k"] == "hook.unpack":
-        return replace(place, position=entered(data, at, event.get("n")))
-    made = [
-        event.get("n") if event["k"] == "graph.node" else None
-        for event in data["events"]
-    ]
-    return replace(place, position=max(at, made.index(node) + 1 if node in made else 0))
+        at = entered(data, place.position, edge["from"])
+        return replace(place, edge=edge, position=at)
+    if place.kind == "entry" and event["k"] == "hook.unpack":
+        return replace(place, position=entered(data, place.position, event.get("n")))
+    return place
 
 
 def entered(data: Json, position: int, node: str | None) -> int:
