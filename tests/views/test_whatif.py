@@ -500,6 +500,16 @@ def test_node_must_be_one() -> None:
         trace.what_if("backward begins", saved={0: 1.0}, node="MulBackward0")
 
 
+def test_gradient_that_begins_beside_others_is_refused() -> None:
+    with mg.record(keep_values=True) as trace:
+        y = leaf(2.0) * 3
+        mg.autograd.backward([y, y])
+    with pytest.raises(errors.ArgumentValueError, match="more than one gradient"):
+        trace.what_if("backward begins", gradient=1.0)
+    with pytest.raises(WhatIfError, match="for MulBackward0 is a sum of several here"):
+        trace.what_if("backward begins", gradient={1: 1.0})
+
+
 def test_integers_stay_integers() -> None:
     with mg.record(keep_values=True) as trace:
         x = mg.ones(3, requires_grad=True)
