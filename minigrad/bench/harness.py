@@ -167,6 +167,7 @@ def interleaved(
     for _ in range(WARM_UP):
         see_that_all_agree({name: run() for name, run in programs.items()}, same)
     gc.collect()
+    was_frozen = gc.get_freeze_count()
     gc.freeze()  # what is there already is not looked through before each round
     try:
         share = seconds / rounds / len(programs)
@@ -177,7 +178,8 @@ def interleaved(
                 took = timed(run, repeats[name])
                 found[name].append(took / repeats[name] / units)
     finally:
-        gc.unfreeze()
+        if not was_frozen:  # by somebody else, who wants it so
+            gc.unfreeze()
     turns = object()
     return {name: Measured(tuple(times), turns) for name, times in found.items()}
 

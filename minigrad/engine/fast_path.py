@@ -1,10 +1,10 @@
 """The fast path of built-in operations: ``Function.apply`` without what they don't use.
 
 The same six phases without those that have no effect here. One flag chooses between
-the two: while an observer wants the calls of built-in operations (the mode's
-``observed`` is ``RECORDED`` or more), each of them goes through ``Function.apply``. Two
-of the three forms are the first one written out, for elementwise operations on one and
-on two operands that lie row after row in memory.
+the two: while an observer wants all calls of built-in operations (the mode's
+``observed`` is ``EVERYTHING``), each of them goes through ``Function.apply``. Two of
+the three forms are the first one written out, for elementwise operations on one and on
+two operands that lie row after row in memory; they leave to it what is observed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from minigrad.engine.core.node import (
 )
 from minigrad.engine.core.tensor import Array, Tensor
 from minigrad.engine.grad_mode import _Mode, _this_thread
-from minigrad.engine.observe import EVERYTHING, RECORDED
+from minigrad.engine.observe import EVERYTHING, RECORDED, notify
 from minigrad.engine.operands import check_operand
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def of_any_number(cls: Any, *inputs: Any) -> Any:
         return top.apply(cls, inputs)
 
     mode = _this_thread.mode
-    if mode.observed >= RECORDED and is_observed(cls, mode, inputs):
+    observed = mode.observed >= RECORDED
+    if mode.observed >= EVERYTHING:
         return with_all_phases(cls, *inputs)
 
     # collect inputs
@@ -59,7 +60,17 @@ def of_any_number(cls: Any, *inputs: Any) -> Any:
             if isinstance(value, np.ndarray) or not arrays:
                 check_operand(cls, value, len(arrays))
             arrays.append(value)
-    recording = needed and mode.grad_enabled and not mode.inference_enabled
+    needed = needed and mode.grad_enabled and not mode.inference_enabled
+
+    # create ctx
+    ctx = None
+    if needed and cls.has_rule:
+        _, edges = collect_edges(inputs)
+        if cls.without_edges or NOT_A_TENSOR in edges:
+            edges = cls._own_edges(inputs, edges)
+        ctx = cls._create_ctx(inputs, (), edges)
+        if observed:
+            notify("ctx_created", ctx, cls, inputs)
 
     # run forward
     result = cls.forward(*arrays)
@@ -72,13 +83,9 @@ def of_any_number(cls: Any, *inputs: Any) -> Any:
     else:
         output = Tensor(result)
 
-    # create ctx, link outputs, take what was saved
-    if not recording or not cls.has_rule:
+    # link outputs, take what was saved
+    if ctx is None:
         return output
-    _, edges = collect_edges(inputs)
-    if cls.without_edges or NOT_A_TENSOR in edges:
-        edges = cls._own_edges(inputs, edges)
-    ctx = cls._create_ctx(inputs, (), edges)
     if type(output) is tuple:
         ctx._link_outputs(inputs, *cls._wrap_outputs(ctx, inputs, output))
     elif metadata := node_.metadata_of_output(output.array):
@@ -87,16 +94,9 @@ def of_any_number(cls: Any, *inputs: Any) -> Any:
         output._requires_grad = True
     if ctx._output_metadata:
         cls.setup_context(ctx, inputs, output)
+    if observed:
+        notify("edges_wired", ctx, output if type(output) is tuple else (output,))
     return output
-
-
-def is_observed(cls: type[Builtin], mode: _Mode, inputs: tuple[Any, ...]) -> bool:
-    """Whether an observer wants this call: one that joins a graph, or any at all."""
-    if mode.observed >= EVERYTHING:
-        return True
-    if not mode.grad_enabled or mode.inference_enabled or not cls.has_rule:
-        return False
-    return any([isinstance(one, Tensor) and one._requires_grad for one in inputs])
 
 
 def of_two(

@@ -57,7 +57,10 @@ class Observer(Protocol):
         """Apply, *run forward*: forward calls ``save_for_backward``."""
 
     def forward_returned(self, ctx: Any, inputs: tuple[Any, ...], result: Any) -> None:
-        """Apply, *run forward*: what forward has left on ctx is still there."""
+        """Apply, *run forward*: what forward has left on ctx is still there.
+
+        Of a built-in operation it is told to those alone that observe everything.
+        """
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
         """Apply, *link outputs*: recorded if an output's ``grad_fn`` is ``ctx``.
@@ -85,7 +88,10 @@ class Observer(Protocol):
     def node_returned(
         self, task: GraphTask, node: _FunctionBase, gradients: list[Any]
     ) -> None:
-        """Backward, *check what it returned*: one gradient per edge, checked."""
+        """Backward, *check what it returned*: one gradient per edge, checked.
+
+        It is the engine's own list: what an observer puts there is sent instead.
+        """
 
     def gradient_sent(
         self,

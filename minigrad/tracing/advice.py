@@ -7,7 +7,6 @@ import linecache
 import re
 from typing import Any, Final
 
-from minigrad.tracing.codes import PHASES
 from minigrad.tracing.sources import lines_of
 
 ABOUT_WHAT_IS_RETURNED: Final = ("A05", "R01", "T03", "A17")
@@ -25,14 +24,12 @@ def advice_of(owner: Any, subject: str, warning: Any) -> dict[str, Any]:
     }
 
 
-def phase_of_advice(what: str) -> dict[str, Any]:
-    """When a class is looked at, as a field: after its forward, after its backward."""
+def phase_of_advice(what: str) -> str:
+    """When a class is looked at: after its forward, after its backward."""
     where = what.partition(":")[0]
-    if where.endswith(".backward"):
-        return {"ph": PHASES["call its backward"]}
     if where == "saved_tensors_hooks":
-        return {}
-    return {"ph": PHASES["run forward"]}
+        return ""
+    return "call its backward" if where.endswith(".backward") else "run forward"
 
 
 def line_of(owner: Any, where: str, id: str, subject: str) -> list[Any] | None:

@@ -7,7 +7,7 @@ from typing import Any
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.messages import in_turn, joined, message
 from minigrad.tracing.sentences import bytes_text
-from minigrad.tracing.values import brief, safely
+from minigrad.tracing.values import Ref, brief, safely, text_of_ref
 
 
 def name_of_hook(hook: Any) -> str:
@@ -25,36 +25,18 @@ def sized(text: str, value: Any) -> str:
     return message("tensor.sized", tensor=text, bytes=bytes_text(size))
 
 
-def packed(hook: str, name: str, tensor: Tensor, kept: Any) -> str:
+def packed(hook: Any, name: str, tensor: Tensor, kept: Any) -> str:
     """A pack hook was called."""
     given, value = sized(name, tensor), sized(brief(kept), kept)
-    return message("hook.packed", hook=hook, tensor=given, value=value)
+    called = name_of_hook(hook)
+    return message("hook.packed", hook=called, tensor=given, value=value)
 
 
-def unpacked(hook: str, owner: str, kept: Any, tensor: Any) -> str:
+def unpacked(hook: Any, owner: str, kept: Any, tensor: Any) -> str:
     """An unpack hook was called."""
     fields = {"value": brief(kept), "tensor": brief(tensor)}
-    return message("hook.unpacked", owner=owner, hook=hook, **fields)
-
-
-def forgotten(name: str) -> str:
-    """A checkpoint keeps nothing."""
-    return message("checkpoint.forgets", tensor=name)
-
-
-def remembered(owner: str, tensor: Any) -> str:
-    """A checkpoint has recomputed what was asked for."""
-    return message("checkpoint.remembers", owner=owner, tensor=brief(tensor))
-
-
-def rerun_begins() -> str:
-    """A checkpointed part starts once more."""
-    return message("checkpoint.reruns")
-
-
-def rerun_ends() -> str:
-    """A checkpointed part has run once more."""
-    return message("checkpoint.is-back")
+    called = name_of_hook(hook)
+    return message("hook.unpacked", owner=owner, hook=called, **fields)
 
 
 def handle_moved(name: str, old: str, new: str) -> str:
@@ -75,7 +57,7 @@ def tangent(
 
 
 def module(
-    kind: str, name: str | None, nodes: list[str], size: int, result: Any
+    kind: str, name: str | None, nodes: list[str], size: int, result: Ref
 ) -> str:
     """A layer has run."""
     fields = {"nodes": joined(nodes), "bytes": bytes_text(size)}
@@ -83,20 +65,5 @@ def module(
     return in_turn(
         message("module.run.named" if name else "module.run", name=name, kind=kind),
         message(key, count=len(nodes), **fields),
-        message("module.output", value=brief(result)),
+        message("module.output", value=text_of_ref(result)),
     )
-
-
-def backward_failed() -> str:
-    """A backward inside another one has raised, and the other one goes on."""
-    return message("backward.failed.inside")
-
-
-def advice(what: str) -> str:
-    """Something that runs today and will be wrong one day."""
-    return message("teaching", what=what.rstrip("."))
-
-
-def second_graph(order: int) -> str:
-    """A node made by a backward that is itself recorded."""
-    return message("node.second-graph", order=order)

@@ -3,46 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from minigrad.engine.core.node import AccumulateGrad
 from minigrad.engine.core.tensor import Tensor
-from minigrad.tracing import asides, sentences
-from minigrad.tracing.codes import PHASES
+from minigrad.tracing import sentences
 from minigrad.tracing.foreign import ForeignNode
-from minigrad.tracing.graph_log import UNADDED, GraphLog
-from minigrad.tracing.log import ENGINE, STORY, Event, EventLog
+from minigrad.tracing.graph_log import GraphLog
+from minigrad.tracing.log import ENGINE, STORY, Event, EventLog, step
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import Card
 from minigrad.tracing.values import Ref
+
+UNADDED: Final = object()
+"""Stands for the sum of a gradient that nothing waited for."""
 
 
 class BackwardStory:
     """Writes into the event log what the engine tells while it goes backward.
 
-    ``watch`` is told of each Function whose rule is called; ``hears_lines`` says that
-    the line which calls a rule will be heard.
+    ``watch`` is told of each Function whose rule is called. If the log hears lines, the
+    one which calls a rule will be heard.
     """
 
     def __init__(
-        self,
-        log: EventLog,
-        graph: GraphLog,
-        watch: Callable[[Any], None],
-        hears_lines: bool,
+        self, log: EventLog, graph: GraphLog, watch: Callable[[Any], None]
     ) -> None:
         self._log = log
         self._cards = log.cards
         self._look = log.values.look
         self._graph = graph
         self._watch = watch
-        self._hears_lines = hears_lines
+        self._hears_lines = log.hears_lines
         self._picked: Any = None
         self._card: Any = None
         self._old: Any = None
-        self._told_as_returned: int | None = None
+        self._told_as_returned: set[int] = set()
         self._running: dict[int, tuple[Any, Card]] = {}
         self._open_tasks: list[tuple[int, int]] = []
         self._joins: set[str | None] = set()
@@ -57,7 +55,8 @@ class BackwardStory:
         if task.create_graph:
             self._graph.recorded_tasks.append(id(task))
         while self._open_tasks and self._open_tasks[-1][1] >= task.depth:
-            self._open_tasks.pop()  # an error has ended it
+            self._fails()
+            self._open_tasks.pop()
         inside = len(self._open_tasks)
         self._open_tasks.append((id(task), task.depth))
         for node, _, _ in task.roots:
@@ -69,24 +68,11 @@ class BackwardStory:
             for (node, slot, _), ref in zip(task.roots, refs, strict=True)
         ]
         awaits, awaiting = self._awaited(task)
-        self._log.emit(
-            {
-                "k": "backward.begin",
-                "lvl": STORY,
-                "say": (
-                    sentences.backward_begins,
-                    names,
-                    refs,
-                    task.create_graph,
-                    awaiting,
-                ),
-                "create_graph": task.create_graph,
-                "retain": task.retain_graph,
-                "roots": roots,
-                "awaits": awaits,
-                **inside_of(inside),
-            }
-        )
+        recorded = task.create_graph
+        fields = {"create_graph": recorded, "retain": task.retain_graph, "roots": roots}
+        fields |= {"awaits": awaits} | inside_of(inside)
+        say = sentences.backward_begins, names, refs, recorded, awaiting
+        self._log.emit((step, "backward.begin", say, "", fields))
 
     def _awaited(self, task: Any) -> tuple[dict[str, int], list[tuple[str, int]]]:
         """Where several gradients have to come, and how many: by id, and by name."""
@@ -106,6 +92,7 @@ class BackwardStory:
         self._leave(task)
         log, card = self._log, self._cards.get(id(node)) or self._cards.new(node)
         self._running[id(task)] = node, card
+        self._told_as_returned.discard(id(node))
         if card.is_leaf:
             self._old = self._look(node.variable.grad)
         else:
@@ -113,7 +100,8 @@ class BackwardStory:
             if card.is_users and self._hears_lines:
                 self._watch(node._forward_cls)
         name = card.node or self._graph.number(card)
-        log.emit((entered, name, card.label, card.is_leaf, *map(self._look, gradients)))
+        arrived = map(self._look, gradients)
+        log.emit((node_enters, name, card.label, card.is_leaf, *arrived))
         if len(gradients) > 1:
             self._say_unused_outputs(node, gradients)
         self._picked, self._card = node, card
@@ -122,14 +110,8 @@ class BackwardStory:
 
     def say_rule_called(self, card: Card) -> None:
         """The rule of a user's node, whose card is given, is about to run."""
-        self._log.emit(
-            {
-                "k": "phase",
-                "lvl": STORY,
-                "say": (sentences.rule_called, card.kind.rule),
-                "ph": PHASES["call its backward"],
-            }
-        )
+        say = sentences.rule_called, card.kind.rule
+        self._log.emit((step, "phase", say, "call its backward"))
 
     def _say_unused_outputs(self, node: Any, gradients: list[Any]) -> None:
         """Nothing arrived for some outputs: backward is given zeros, or None."""
@@ -139,20 +121,13 @@ class BackwardStory:
                 continue
             metadata = node._output_metadata[slot]
             zeros = materialize and metadata is not None
-            fields: dict[str, Any] = {}
+            fields = {"n": self._graph.id_of(node), "slot": slot}
             if zeros:
                 shape, dtype = metadata
                 empty = np.zeros(shape, dtype if dtype.kind in "fc" else np.float32)
                 fields["g"] = self._log.values.ref(empty)
-            self._log.emit(
-                {
-                    "k": "grad.zeros" if zeros else "grad.absent",
-                    "lvl": STORY,
-                    "n": self._graph.id_of(node),
-                    "slot": slot,
-                    **fields,
-                }
-            )
+            kind = "grad.zeros" if zeros else "grad.absent"
+            self._log.emit((step, kind, None, "", fields))
 
     def node_returned(self, task: Any, node: Any, gradients: Sequence[Any]) -> None:
         card = self._card if node is self._picked else self._cards.of(node)
@@ -160,26 +135,18 @@ class BackwardStory:
             self._log.program_may_have_run()
         if len(self._open_tasks) > 1:
             self._end_those_inside(task)
-        if card.is_users and self._told_as_returned != id(node):
+        if card.is_users:
             self.say_returned(node, gradients)
-        self._told_as_returned = None
 
     def say_returned(self, node: Any, gradients: Sequence[Any]) -> None:
-        """What a rule has returned, before hooks change it."""
-        self._told_as_returned = id(node)
+        """What a rule has returned, before hooks change it: told once."""
         card = self._cards.of(node)
-        if not card.is_users:
+        if not card.is_users or id(node) in self._told_as_returned:
             return
+        self._told_as_returned.add(id(node))
         refs = [*map(self._look, gradients)]
-        self._log.emit(
-            {
-                "k": "phase",
-                "lvl": STORY,
-                "say": (sentences.returned, card.kind.rule, refs),
-                "ph": PHASES["check what it returned"],
-                "returned": refs,
-            }
-        )
+        say, fields = (sentences.returned, card.kind.rule, refs), {"returned": refs}
+        self._log.emit((step, "phase", say, "check what it returned", fields))
 
     def gradient_sent(
         self,
@@ -192,13 +159,16 @@ class BackwardStory:
         total: Any,
     ) -> None:
         card = self._card if node is self._picked else self._cards.of(node)
+        edge = self._graph.edge_ids.get((card.node, slot))
+        if edge is None:
+            return  # the graph was too large to be shown whole
         end = self._cards.get(id(receiver)) or self._cards.new(receiver)
-        called = self._log.called(receiver) if end.is_leaf else end.label
+        name = self._log.called(receiver) if end.is_leaf else end.label
         left = task.dependencies[receiver] - 1 if end.node in self._joins else None
         ref = self._look(gradient)
         added = UNADDED if total is gradient else self._look(total)
-        edge, place = (card.node, slot), (end.node, receiver_slot)
-        self._log.emit((self._graph.told_sent, edge, *place, called, ref, added, left))
+        place = edge, end.node, receiver_slot
+        self._log.emit((gradient_goes, *place, name, ref, added, left))
 
     def gradient_accumulated(
         self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
@@ -216,18 +186,10 @@ class BackwardStory:
         name = self._log.names.of(leaf) or message("tensor.leaf")
         ref, now = self._look(gradient), self._look(new)
         old, self._old = self._old, None
-        self._log.emit(
-            {
-                "k": "grad.accumulate",
-                "lvl": STORY,
-                "say": (sentences.accumulated, name, ref, now, first),
-                "ph": PHASES["call its backward"],
-                "n": self._graph.id_of(node),
-                "g": ref,
-                "old": None if first else old,
-                "new": now,
-            }
-        )
+        fields = {"n": self._graph.id_of(node), "g": ref, "new": now}
+        fields["old"] = None if first else old
+        say = sentences.accumulated, name, ref, now, first
+        self._log.emit((step, "grad.accumulate", say, "call its backward", fields))
 
     def node_released(self, node: Any, dropped: tuple[Any, ...]) -> None:
         card = self._card if node is self._picked else self._cards.of(node)
@@ -236,37 +198,35 @@ class BackwardStory:
         log, owner = self._log, card.node or self._graph.number(card)
         log.ctxs.touched += 1
         card.seen_at = -1
-        size = 0
-        if card.fixed is None or owner in log.memory.held:
-            size = log.memory.released(node, card)
-        log.emit((released, owner, card.label, card.is_users, len(dropped), size))
+        size = log.memory.released(node, card)
+        facts = owner, card.label, card.is_users, len(dropped), size
+        log.emit((node_lets_go, *facts))
 
     def backward_finished(self, task: Any) -> None:
         self._end_those_inside(task)
         self._leave(task)
         tasks = self._graph.recorded_tasks
         tasks[:] = [one for one in tasks if one != id(task)]
-        self._end(sentences.backward_ends(len(self._open_tasks) > 1))
+        is_inside = len(self._open_tasks) > 1
+        self._end(message("backward.over.inside" if is_inside else "backward.over"))
 
     def _end_those_inside(self, task: Any) -> None:
         """``task`` goes on: what it had called and an error has ended is over."""
         if any([known == id(task) for known, _ in self._open_tasks]):
             while self._open_tasks[-1][0] != id(task):
-                self._running.pop(self._open_tasks[-1][0], None)
-                self._end(asides.backward_failed())
+                self._fails()
+                self._end(message("backward.failed.inside"))
+
+    def _fails(self) -> None:
+        """An error has ended the task that began last: no node of it is at work."""
+        node, _ = self._running.pop(self._open_tasks[-1][0], (None, None))
+        self._log.ctxs.close(node)
 
     def _end(self, say: str) -> None:
         if self._open_tasks:
             self._open_tasks.pop()
         inside = inside_of(len(self._open_tasks))
-        self._log.emit(
-            {
-                "k": "backward.end",
-                "lvl": STORY,
-                "say": say,
-                **inside,
-            }
-        )
+        self._log.emit((step, "backward.end", say, "", inside))
 
     def _leave(self, task: Any) -> None:
         """Say that the node that ran last in ``task`` is done."""
@@ -274,7 +234,7 @@ class BackwardStory:
         if card is None:
             return
         log, name = self._log, card.node or self._graph.number(card)
-        log.emit((left, name, card.label))
+        log.emit((node_leaves, name, card.label))
         if not card.is_leaf:
             log.ctxs.close(node)
 
@@ -291,31 +251,41 @@ def inside_of(count: int) -> dict[str, Any]:
     return {"inside": count} if count else {}
 
 
-def entered(name: str, label: str, is_leaf: bool, *gradients: Ref) -> Event:
+def node_enters(name: str, label: str, is_leaf: bool, *gradients: Ref) -> Event:
     """The event of a node that runs next, with what has arrived there."""
     refs = list(gradients)
-    return {
-        "k": "node.enter",
-        "lvl": ENGINE if is_leaf else STORY,
-        "say": (sentences.picked, label, refs, is_leaf),
-        "ph": PHASES["pick the next ready node"],
-        "n": name,
-        "g": refs,
-    }
+    say, level = (sentences.picked, label, refs, is_leaf), ENGINE if is_leaf else STORY
+    phase, fields = "pick the next ready node", {"n": name, "g": refs}
+    return step("node.enter", say, phase, fields, level)
 
 
-def left(name: str, label: str) -> Event:
+def node_leaves(name: str, label: str) -> Event:
     """The event of a node whose turn is over."""
-    say = (sentences.traversal_leaves, label)
-    return {"k": "node.exit", "lvl": ENGINE, "say": say, "n": name}
+    say = sentences.traversal_leaves, label
+    return step("node.exit", say, "", {"n": name}, ENGINE)
 
 
-def released(name: str, label: str, is_users: bool, count: int, size: int) -> Event:
+def node_lets_go(name: str, label: str, is_users: bool, count: int, size: int) -> Event:
     """The event of a node that lets go of what it saved."""
-    return {
-        "k": "ctx.free",
-        "lvl": STORY if is_users else ENGINE,
-        "say": (sentences.released, label, count, size),
-        "ph": PHASES["release"],
-        "n": name,
-    }
+    say, level = (sentences.released, label, count, size), STORY if is_users else ENGINE
+    return step("ctx.free", say, "release", {"n": name}, level)
+
+
+def gradient_goes(
+    edge: str,
+    name: str,
+    slot: int,
+    receiver: str,
+    gradient: Ref,
+    total: Ref,
+    left: int | None,
+) -> Event:
+    """The event of a gradient that was sent along an edge."""
+    added = total is not UNADDED
+    say = sentences.sent, receiver, gradient, total if added else None, left
+    fields = {"e": edge, "n": name, "slot": slot, "g": gradient}
+    fields["total"] = total if added else gradient
+    if left is not None:
+        fields["left"] = left
+    kind = "grad.none" if gradient is None else "grad"
+    return step(kind, say, "add into the receivers", fields)

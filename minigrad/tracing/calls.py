@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.foreign import is_tensor, version_of
-from minigrad.tracing.nodes import Seen
+from minigrad.tracing.nodes import End
 from minigrad.tracing.pictures import MOST_BYTES_TO_KEEP
 from minigrad.tracing.values import Note, ValueStore, brief
 
@@ -17,15 +17,12 @@ Value = dict[str, Any]
 Fact = str | tuple[Any, ...]
 """What is noted of a value: a tensor's name, numbers, key, whether it needs a gradient
 and its version; of anything else how it is written."""
-
-
 MOST_WRITTEN: Final = 10**9
 """Python refuses to write the longest of numbers, and they take time."""
-
-
 MOST_OUTPUTS: Final = 10_000
 """The outputs that may still get a name; a long recording makes no end of them."""
 IS_NEW: Final = repeat(True)
+"""Said of each output: only what was given may have a name by now."""
 UNHEARD: Final = object()
 """Stands for an argument of which nothing is known."""
 
@@ -64,7 +61,7 @@ class Calls:
     def fields(
         self,
         given: Sequence[Fact] | None,
-        seen: Sequence[Seen],
+        ends: Sequence[End],
         name: str,
         made: Iterable[Fact],
     ) -> dict[str, Any]:
@@ -73,7 +70,7 @@ class Calls:
         Without ``given`` the call was not heard: then only its edges are known.
         """
         ins = [value_of(fact) for fact in given or ()]
-        for slot, end in enumerate(seen):
+        for slot, end in enumerate(ends):
             if end is None or end[0] is None:
                 continue
             _, _, output, receiver, is_leaf = end
@@ -147,7 +144,7 @@ class Calls:
             array, needs = value.array, value._requires_grad
             if value._version_counter is not None:
                 version = value._seen_version()
-            if array.nbytes <= MOST_BYTES_TO_KEEP:
+            if array.nbytes <= MOST_BYTES_TO_KEEP:  # as digest_of, without its call
                 numbers: Any = array.shape, array.dtype, array.tobytes(), ""
             else:
                 numbers = self._values.numbers(array, version)

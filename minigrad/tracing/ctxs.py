@@ -12,7 +12,7 @@ from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
 from minigrad.tracing.marks import ATOMS, mark_of
 from minigrad.tracing.memory import kept_by
-from minigrad.tracing.nodes import NOTHING, UNNEEDED, Card, Cards, Seen, edges_text
+from minigrad.tracing.nodes import NOTHING, UNNEEDED, Card, Cards, End, edges_text
 from minigrad.tracing.savers import Savers
 from minigrad.tracing.values import FORGOTTEN, Note, Ref, ValueStore, plain
 from minigrad.utils._region import Placeholder
@@ -46,18 +46,17 @@ class CtxLog:
         fixed = card.fixed
         if fixed is not None:
             card.seen_at, there = self.ran, ctx.__dict__
-            if (fixed or there) and values_by_id(fixed) != values_by_id(there):
+            if [*map(id, fixed.values())] != [*map(id, there.values())]:
                 card.marks = marks_as_made(card, ctx)
                 card.seen_at, card.fixed = -1, None
 
     def close(self, ctx: Any) -> None:
         """``ctx`` is no longer at work, nor is any that was opened after it."""
         at_work = self.at_work
-        if at_work and at_work[-1][0] is ctx:
-            at_work.pop()
-            return
-        while at_work and self.is_open(ctx):
-            at_work.pop()
+        for place in range(len(at_work) - 1, -1, -1):
+            if at_work[place][0] is ctx:
+                del at_work[place:]
+                return
 
     def close_down_to(self, count: int) -> None:
         """An exception has left the calls that opened the ctxs after ``count``."""
@@ -75,10 +74,6 @@ class CtxLog:
             entry = {"id": card.ctx, "name": name, "function": function, "node": None}
             self.entries.append(entry)
         return card.ctx
-
-    def with_id(self, name: str) -> Any:
-        """The ctx whose id ``name`` is; None if it is gone."""
-        return self._cards.ctx_with(name)
 
     def changes(self, card: Card, ctx: Any) -> Any:
         """What is new on ``ctx`` since it was last shown, or what makes that later."""
@@ -141,22 +136,22 @@ class CtxLog:
         card.seen_at, card.kept = self.ran, tuple(kept)
         if saved:
             self._savers.later(card)
-        seen, card.edges = card.edges or self.edges_seen(ctx), None
+        ends, card.edges = card.edges or self.ends_of(ctx), None
         name = card.ctx or self.id_of(card)
-        return (self._made, name, seen, saved, card.fixed), arrays
+        return (self._made, name, ends, saved, card.fixed), arrays
 
     def _as_made(
-        self, name: str, seen: list[Seen], saved: list[Ref], attributes: dict[str, Any]
+        self, name: str, ends: list[End], saved: list[Ref], attributes: dict[str, Any]
     ) -> dict[str, Any]:
         """What is on the ctx of a built-in node that has been made."""
-        needs = tuple([one is not None and one[0] is not None for one in seen])
+        needs = tuple([one is not None and one[0] is not None for one in ends])
         new: dict[str, Ref] = {"needs_input_grad": Note(("W", str, needs))}
-        if seen:
-            new["edges"] = Note(("W", edges_text, *seen))
+        if ends:
+            new["edges"] = Note(("W", edges_text, *ends))
         for place, note in enumerate(saved):
             new[f"saved.{place}"] = note or plain("None")
         for key, value in attributes.items():
-            new[f"attr.{key}"] = self._values.ref(value, key) or plain("None")
+            new[f"attr.{key}"] = self._values.ref(value, key)
         return {"id": name, "set": new, "del": []}
 
     def _note_lasting(
@@ -172,32 +167,30 @@ class CtxLog:
             return 1
         if marks.get("edges") != id(edges):
             marks["edges"] = id(edges)
-            seen, card.edges = card.edges or self.edges_seen(ctx), None
-            new["edges"] = Note(("W", edges_text, *seen))
+            ends, card.edges = card.edges or self.ends_of(ctx), None
+            new["edges"] = Note(("W", edges_text, *ends))
         return 2
 
-    def edges_seen(
-        self, ctx: Any, meet: Callable[[Any], None] | None = None
-    ) -> list[Seen]:
+    def ends_of(self, ctx: Any, meet: Callable[[Any], None] | None = None) -> list[End]:
         """Where gradients will go: one for each argument.
 
         ``meet`` is told of nodes that the graph of the recording does not have yet.
         """
-        seen: list[Seen] = []
+        ends: list[End] = []
         cards, names = self._cards, self._values.names
         for edge in ctx._edges:
             if edge is None:
-                seen.append(UNNEEDED)
+                ends.append(UNNEEDED)
             elif edge is NOT_A_TENSOR:
-                seen.append(None)
+                ends.append(None)
             else:
                 node, slot = edge if type(edge) is tuple else (edge, 0)
                 card = cards.get(id(node)) or cards.new(node)
                 if meet is not None and card.node is None:
                     meet(node)
                 tensor = names.of(node.variable) if card.is_leaf else None
-                seen.append((card.label, tensor, slot, card.node, card.is_leaf))
-        return seen
+                ends.append((card.label, tensor, slot, card.node, card.is_leaf))
+        return ends
 
     def changes_by(self, tensor: Any) -> list[dict[str, Any]]:
         """What is new on the ctxs that saved ``tensor``, which was changed in place.
@@ -222,7 +215,7 @@ class CtxLog:
             return plain(value)
         if value is FREED:
             return plain("freed")
-        return self._values.ref(value, key) or plain("None")
+        return self._values.ref(value, key)
 
 
 class Kept(tuple[Any, ...]):
@@ -294,11 +287,6 @@ def marks_as_made(card: Card, ctx: Any) -> dict[str, Any]:
     return marks
 
 
-def values_by_id(attributes: dict[str, Any]) -> list[int]:
-    """What attributes are, without asking it anything."""
-    return [*map(id, attributes.values())]
-
-
 def freed(name: str, count: int) -> dict[str, Any]:
     """What is on a ctx whose saved values backward has released."""
     new = {f"saved.{place}": plain("freed") for place in range(count)}
@@ -310,7 +298,7 @@ def foreign(log: CtxLog, ctx: ForeignNode, before: Mapping[str, Any]) -> Entries
     needs = Words(tuple(ctx.needs_input_grad))
     found: Entries = [("needs_input_grad", needs, needs)]
     if ctx._edges:
-        edges = Words(edges_text(*log.edges_seen(ctx)))
+        edges = Words(edges_text(*log.ends_of(ctx)))
         found.append(("edges", edges, edges))
     for key, value in ctx.entries(before).items():
         found.append((key, value, mark_of(value)))

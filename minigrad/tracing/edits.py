@@ -19,7 +19,7 @@ from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.tracing.budget import ctx_changes
 from minigrad.tracing.copies import exact_copy
-from minigrad.tracing.log import EventLog
+from minigrad.tracing.log import EventLog, step
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import attributes_of
 from minigrad.tracing.values import brief, short_repr
@@ -351,7 +351,7 @@ class Edit:
 
     def _put_on_ctx(self, log: EventLog) -> None:
         place = self.place
-        node: Any = log.ctxs.with_id(place.ctx)
+        node: Any = log.cards.ctx_with(place.ctx)
         if node is None:
             raise LookupError(f"{place.owner} is gone at this step")
 
@@ -378,7 +378,7 @@ class Edit:
         # What is packed is told each time it is unpacked.
         self.said = self.said or said | {"place": self.place.shown[0]}
         key = "what-if.leaf-starts" if self.place.kind == "leaf" else "what-if"
-        log.emit({"k": "what.if", "lvl": 1, "say": message(key, **said), **more})
+        log.emit((step, "what.if", message(key, **said), "", more))
 
 
 def put_saved(

@@ -16,7 +16,7 @@ from minigrad.engine.core.tensor import Tensor
 from minigrad.nn.module import Module
 
 
-class Seen(NamedTuple):
+class TorchSeen(NamedTuple):
     """What is shown of a tensor of another engine."""
 
     array: Any
@@ -51,7 +51,7 @@ def is_tensor(value: Any) -> bool:
     return isinstance(value, Tensor) or is_torch_tensor(value)
 
 
-def seen_torch(tensor: Any) -> Seen:
+def seen_torch(tensor: Any) -> TorchSeen:
     """What is shown of a tensor of torch's.
 
     Raises: whatever torch does about one whose numbers cannot be read, as inside vmap.
@@ -61,7 +61,7 @@ def seen_torch(tensor: Any) -> Seen:
         node = tensor.grad_fn
         tangent = torch_tangent(tensor)
         is_dual = tangent is not None
-        return Seen(
+        return TorchSeen(
             array,
             version_of(tensor),
             bool(tensor.requires_grad),

@@ -12,22 +12,17 @@ from minigrad.tracing.calls import Fact
 from minigrad.tracing.codes import PHASES
 from minigrad.tracing.foreign import is_tensor, maker_of, version_of
 from minigrad.tracing.log import ENGINE, STORY, Event, EventLog
-from minigrad.tracing.messages import in_turn
+from minigrad.tracing.messages import in_turn, message
 from minigrad.tracing.nodes import (
     NOTHING,
     Card,
-    Seen,
+    End,
     called,
     inputs_first,
     receivers_of,
 )
-from minigrad.tracing.values import Ref
 
 MOST_OLD_NODES: Final = 2_000
-
-
-UNADDED: Final = object()
-"""Stands for the sum of a gradient that nothing waited for."""
 
 
 class GraphLog:
@@ -52,10 +47,11 @@ class GraphLog:
         self._log = log
         self._cards = log.cards
         self._count = 0
-        self._edge_ids: dict[tuple[str, int], str] = {}
+        self.edge_ids: dict[tuple[str | None, int], str] = {}
+        """By the node that it leads from, and the argument."""
         self._labels: dict[str, str] = {}
         # Bound once: making a method anew for each event takes its time.
-        self._joined, self.told_sent = self.joined, self.sent
+        self._joined = self.joined
         log.node_of, log.id_of = self._node_of, self.id_of
 
     def id_of(self, node: Any) -> str:
@@ -74,10 +70,11 @@ class GraphLog:
         """A node has joined the graph; its receivers are shown first."""
         log, cards = self._log, self._cards
         card = card or cards.get(id(node)) or cards.new(node)
-        seen = log.ctxs.edges_seen(node, self.show_older)
+        ends = log.ctxs.ends_of(node, self.show_older)
         name = card.node or self.number(card)
-        card.edges = None if card.is_users else seen
-        # Else the step of the memory that is let go shows this ctx, too.
+        card.edges = None if card.is_users else ends
+        # With something let go to tell, the step of that shows this ctx first, as it is
+        # at work.
         made = None if log.memory.gone else log.ctxs.made(card, node)
         # A learner's node takes what it saved when it has been wired.
         kept = 0
@@ -95,7 +92,7 @@ class GraphLog:
             self.modules[-1] = (module, inside, size + kept)
             level = ENGINE
         given, card.given = card.given, None
-        call = seen, given, log.calls.made(outputs)
+        call = ends, given, log.calls.made(outputs)
         if card.is_users or made is not None:
             changes = None if made is None else made[0]
             self._emit(node, card, level, kept, call, order, moved, changes)
@@ -146,7 +143,7 @@ class GraphLog:
         ):
             card = self._cards.of(current)
             kept = 0 if card.is_leaf else log.memory.look_at_node(current, card)
-            call = log.ctxs.edges_seen(current), None, None
+            call = log.ctxs.ends_of(current), None, None
             self._emit(current, card, ENGINE, kept, call, self._order())
 
     def _emit(
@@ -184,76 +181,60 @@ class GraphLog:
             shown["own"] = True
         if self.open_groups:
             shown["module"] = self.open_groups[-1]
-        told = self._joined, shown, level, kept, moved, *call
+        self.nodes.append(shown)
+        told = (
+            self._joined,
+            shown,
+            self._add_edges(name, call[0]),
+            *call,
+            level,
+            kept,
+            moved,
+        )
         log.emit(told, cid=None if changes is None else ctx, changes=changes)
+
+    def _add_edges(self, name: str, ends: list[End]) -> list[str]:
+        """The ids of the edges that lead from a node to what is shown of the graph."""
+        added = []
+        for slot, end in enumerate(ends):
+            if end is not None and end[3] is not None:
+                new = self.edge_ids[name, slot] = f"e{len(self.edges)}"
+                edge = {"id": new, "from": name, "to": end[3], "slot": slot}
+                edge["to_slot"] = end[2]
+                self.edges.append(edge)
+                added.append(new)
+        return added
 
     def joined(
         self,
         node: dict[str, Any],
+        edges: list[str],
+        ends: list[End],
+        given: Sequence[Fact] | None,
+        made: Sequence[Fact] | None,
         level: int,
         kept: int,
         moved: dict[str, str],
-        seen: list[Seen],
-        given: Sequence[Fact] | None,
-        made: Sequence[Fact] | None,
     ) -> Event:
-        """The event of a node that joins: it and its edges are in the graph now.
+        """The event of a node that joins.
 
         Without ``made`` it was there before the recording.
         """
         name, label = node["id"], node["label"]
-        self.nodes.append(node)
-        added = []
-        for slot, end in enumerate(seen):
-            if end is not None and end[3] is not None:
-                new = f"e{len(self.edges)}"
-                self._edge_ids[name, slot] = new
-                edge = {"id": new, "from": name, "to": end[3], "slot": slot}
-                self.edges.append({**edge, "to_slot": end[2]})
-                added.append(new)
         event: Event = {"k": "graph.node", "lvl": level}
         if made is not None:
             order, is_users = node["order"], "own" in node
-            event["say"] = joining, label, is_users, seen, kept, order, moved
+            event["say"] = joining, label, is_users, ends, kept, order, moved
             event["ph"] = PHASES["link outputs"]
         elif node["ctx"] is None:
             event["say"] = sentences.leaf_node, node["tensor"]
         else:
             event["say"] = sentences.older_node, label, kept
         if node["ctx"] is not None:
-            event |= self._log.calls.fields(given, seen, name, made or ())
-        event["n"], event["e"] = name, added
+            event |= self._log.calls.fields(given, ends, name, made or ())
+        event["n"], event["e"] = name, edges
         if moved:
             event["h"] = dict.fromkeys(moved, name)
-        return event
-
-    def sent(
-        self,
-        edge: tuple[str, int],
-        name: str,
-        slot: int,
-        called: str,
-        gradient: Ref,
-        total: Ref,
-        left: int | None,
-    ) -> Event | None:
-        """The event of a gradient that was sent along an edge."""
-        if edge not in self._edge_ids:
-            return None  # the graph was too large to be shown whole
-        added = total is not UNADDED
-        event = {
-            "k": "grad.none" if gradient is None else "grad",
-            "lvl": STORY,
-            "say": (sentences.sent, called, gradient, total if added else None, left),
-            "ph": PHASES["add into the receivers"],
-            "e": self._edge_ids[edge],
-            "n": name,
-            "slot": slot,
-            "g": gradient,
-            "total": total if added else gradient,
-        }
-        if left is not None:
-            event["left"] = left
         return event
 
     def number(self, card: Card) -> str:
@@ -294,7 +275,7 @@ def itself(node: Any) -> Any:
 def joining(
     label: str,
     is_users: bool,
-    seen: list[Seen],
+    ends: list[End],
     kept: int,
     order: int,
     moved: dict[str, str],
@@ -302,9 +283,9 @@ def joining(
     """The sentence for a node that joins."""
     tell = sentences.wired if is_users else sentences.built_in
     return in_turn(
-        tell(label, [(called(*one[:2]), one[3]) for one in seen if one and one[0]]),
+        tell(label, [(called(*one[:2]), one[3]) for one in ends if one and one[0]]),
         sentences.kept(kept),
-        asides.second_graph(order) if order > 1 else "",
+        message("node.second-graph", order=order) if order > 1 else "",
         *[asides.handle_moved(name, old, label) for name, old in moved.items()],
     )
 

@@ -12,11 +12,11 @@ from minigrad.tracing import asides, sentences
 from minigrad.tracing.advice import advice_of, phase_of_advice
 from minigrad.tracing.foreign import ForeignNode, version_of
 from minigrad.tracing.graph_log import GraphLog
-from minigrad.tracing.log import ENGINE, STORY, EventLog
+from minigrad.tracing.log import ENGINE, STORY, EventLog, step
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import label_of
 from minigrad.tracing.story import Story
-from minigrad.tracing.values import Ref, plain
+from minigrad.tracing.values import brief, plain
 from minigrad.transforms.vmap_tensor import BatchedTensor, mapped_dims, physical
 
 CHECKPOINTS = ("minigrad.utils.", "torch.utils.checkpoint")
@@ -44,17 +44,14 @@ class Happenings:
             return
         if kind == "post" and not isinstance(node, ForeignNode):
             self._story.say_returned(node, given)
-        self._log.emit(
-            {
-                "k": f"hook.{kind}",
-                "lvl": STORY,
-                "hook": asides.name_of_hook(hook),
-                "n": self._graph.id_of(node),
-                "slot": slot,
-                "g": self._shown(given),
-                "new": None if result is None else self._shown(result),
-            }
-        )
+        fields = {
+            "n": self._graph.id_of(node),
+            "slot": slot,
+            "g": self._log.values.ref(given),
+        }
+        fields["hook"] = asides.name_of_hook(hook)
+        fields["new"] = None if result is None else self._log.values.ref(result)
+        self._log.emit((step, f"hook.{kind}", None, "", fields))
 
     def tensor_packed(self, hook: Any, tensor: Tensor, packed: Any) -> None:
         """What is kept for a saved tensor is what a pack hook made of it."""
@@ -63,20 +60,15 @@ class Happenings:
         if forgets and self._graph.reruns:
             return
         name = sentences.called(tensor, self._log.names.of)
-        say = (
-            asides.forgotten(name)
-            if forgets
-            else asides.packed(asides.name_of_hook(hook), name, tensor, packed)
-        )
-        self._log.emit(
-            {
-                "k": "hook.pack",
-                "lvl": STORY,
-                "say": say,
-                "g": self._shown(tensor),
-                "new": plain("a note") if forgets else self._shown(packed),
-            }
-        )
+        if forgets:
+            say, new = message("checkpoint.forgets", tensor=name), plain("a note")
+        else:
+            say, new = (
+                asides.packed(hook, name, tensor, packed),
+                self._log.values.ref(packed),
+            )
+        fields = {"g": self._log.values.ref(tensor), "new": new}
+        self._log.emit((step, "hook.pack", say, "", fields))
 
     def tensor_unpacked(self, hook: Any, node: Any, packed: Any, tensor: Any) -> None:
         """An unpack hook has given a saved tensor back."""
@@ -85,25 +77,19 @@ class Happenings:
         if remembers and getattr(hook, "__name__", "") == "keep":
             return
         owner = message("tensor.saved") if node is None else label_of(node)
-        say = (
-            asides.remembered(owner, tensor)
-            if remembers
-            else asides.unpacked(asides.name_of_hook(hook), owner, packed, tensor)
-        )
-        where: dict[str, Any] = {} if node is None else {"n": self._graph.id_of(node)}
+        fields = {"new": self._log.values.ref(tensor)}
+        if remembers:
+            found = {"owner": owner, "tensor": brief(tensor)}
+            say, fields["g"] = message("checkpoint.remembers", **found), plain("a note")
+        else:
+            say = asides.unpacked(hook, owner, packed, tensor)
+            fields["g"] = self._log.values.ref(packed)
+        if node is not None:
+            fields["n"] = self._graph.id_of(node)
         place = place_of_packed(node, packed)
         if place is not None:
-            where["place"] = place
-        self._log.emit(
-            {
-                "k": "hook.unpack",
-                "lvl": STORY,
-                "say": say,
-                "g": plain("a note") if remembers else self._shown(packed),
-                "new": self._shown(tensor),
-                **where,
-            }
-        )
+            fields["place"] = place
+        self._log.emit((step, "hook.unpack", say, "", fields))
 
     def changed_in_place(self, tensor: Any) -> None:
         """A version has gone up; of a ``.grad`` in backward that is told elsewhere."""
@@ -114,17 +100,12 @@ class Happenings:
         base = tensor._base if isinstance(tensor, Tensor) else None
         whole = None if base is None else self._log.names.of(base)
         others = self._log.ctxs.changes_by(tensor)
-        self._log.emit(
-            {
-                "k": "inplace",
-                "lvl": STORY if own or whole or others else ENGINE,
-                "t": self._log.values.ref(tensor),
-                "name": own or whole,
-                "ver": version_of(tensor),
-                **({"part": True} if whole and not own else {}),
-            },
-            others=others,
-        )
+        fields = {"t": self._log.values.ref(tensor), "name": own or whole}
+        fields["ver"] = version_of(tensor)
+        if whole and not own:
+            fields["part"] = True
+        level = STORY if own or whole or others else ENGINE
+        self._log.emit((step, "inplace", None, "", fields, level), others=others)
 
     def tangent_given(
         self,
@@ -152,16 +133,10 @@ class Happenings:
         if isinstance(maker, type):
             maker = name_of_call(maker)
         name = self._log.names.of(tensor)
-        self._log.emit(
-            {
-                "k": "tangent",
-                "lvl": STORY,
-                "say": asides.tangent(name, maker, tensor, tangent),
-                "t": self._log.values.ref(tensor),
-                "g": self._log.values.ref(tangent),
-                **fields,
-            }
-        )
+        values = self._log.values
+        fields |= {"t": values.ref(tensor), "g": values.ref(tangent)}
+        say = asides.tangent(name, maker, tensor, tangent)
+        self._log.emit((step, "tangent", say, "", fields))
 
     def tensor_mapped(self, tensor: BatchedTensor) -> None:
         """A vmap has its examples in one tensor: its picture sets their axis apart."""
@@ -170,23 +145,15 @@ class Happenings:
     def advice_given(self, owner: Any, subject: str, warning: Any) -> None:
         """Teaching mode has found something in a class or a hook of the learner's."""
         advice = advice_of(owner, subject, warning)
-        say = asides.advice(advice["what"])
-        self._log.emit(
-            {
-                "k": "lint",
-                "lvl": STORY,
-                "say": say,
-                **phase_of_advice(advice["what"]),
-                "advice": advice,
-            }
-        )
+        say = message("teaching", what=advice["what"].rstrip("."))
+        phase = phase_of_advice(advice["what"])
+        self._log.emit((step, "lint", say, phase, {"advice": advice}))
 
     def recomputation_started(self) -> None:
         """A checkpointed part runs once more."""
         self._log.program_ran()
         self._graph.reruns += 1
-        say = asides.rerun_begins()
-        self._log.emit({"k": "rerun.begin", "lvl": STORY, "say": say})
+        self._log.emit((step, "rerun.begin", message("checkpoint.reruns")))
 
     def recomputation_finished(self, failed: bool) -> None:
         """All that was forgotten is there again; an exception has its own event."""
@@ -194,20 +161,13 @@ class Happenings:
         self._graph.reruns -= 1
         self._log.memory.look_at_packed()
         if not failed:
-            say = asides.rerun_ends()
-            self._log.emit({"k": "rerun.end", "lvl": STORY, "say": say})
+            self._log.emit((step, "rerun.end", message("checkpoint.is-back")))
 
     def gradient_captured(self, node: Any, slot: int, gradient: Any) -> None:
         """What ``grad`` was asked for is there."""
-        self._log.emit(
-            {
-                "k": "grad.captured",
-                "lvl": STORY,
-                "n": self._graph.id_of(node),
-                "slot": slot,
-                "g": self._log.values.ref(gradient),
-            }
-        )
+        fields = {"n": self._graph.id_of(node), "slot": slot}
+        fields["g"] = self._log.values.ref(gradient)
+        self._log.emit((step, "grad.captured", None, "", fields))
 
     def module_entered(self, module: Any) -> None:
         """A layer of minigrad.nn runs: its nodes are one step of the story."""
@@ -227,19 +187,12 @@ class Happenings:
         if not inside:
             return
         name = self._log.names.of_module(module)
-        self._log.emit(
-            {
-                "k": "module",
-                "lvl": STORY,
-                "say": asides.module(type(module).__name__, name, inside, size, result),
-                "m": group,
-                "nodes": len(inside),
-                "new": self._shown(result),
-            }
-        )
-
-    def _shown(self, value: Any) -> Ref:
-        return self._log.values.ref(value) or plain("None")
+        new = self._log.values.ref(result)
+        several = isinstance(result, (tuple, list))
+        value = plain(brief(result)) if several else new
+        fields = {"m": group, "nodes": len(inside), "new": new}
+        say = asides.module, type(module).__name__, name, inside, size, value
+        self._log.emit((step, "module", say, "", fields))
 
 
 def name_of_call(function: Any) -> str:

@@ -16,12 +16,10 @@ Together = Callable[[list[Tell], int], Tell]
 def in_turn(listening: list[Tell], thread: int) -> Tell:
     """One call for several, in their order."""
     here = threading.get_ident
-    first, *others = listening
 
     def tell_all(*facts: Any) -> None:
         if here() == thread:
-            first(*facts)
-            for tell in others:
+            for tell in listening:
                 tell(*facts)
 
     return tell_all
@@ -51,26 +49,20 @@ class Hearing:
         self.observes = max(self.observes, observed_by(observer))
 
     def __getattr__(self, moment: str) -> Tell | None:
-        """Make the method that passes this moment on; once it has, it stays.
+        """The method that passes this moment on, made when it first comes.
 
         None if nobody listens to it.
         """
+        if threading.get_ident() != self._thread:
+            return None
         heard = [getattr(one, moment, None) for one in self._observers]
         listening = [tell for tell in heard if tell is not None]
-        if not listening:
-            setattr(self, moment, None)
-            return None
-        tell_all = self._together(listening, self._thread)
-
-        def tell_first(*facts: Any) -> None:
-            if threading.get_ident() == self._thread:
-                if self._spoke is not None:
-                    spoke, self._spoke = self._spoke, None
-                    spoke()
-                setattr(self, moment, tell_all)
-                tell_all(*facts)
-
-        return tell_first
+        if listening and self._spoke is not None:
+            spoke, self._spoke = self._spoke, None
+            spoke()
+        tell = self._together(listening, self._thread) if listening else None
+        setattr(self, moment, tell)
+        return tell
 
 
 def observed_by(observer: Any) -> int:

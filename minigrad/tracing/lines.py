@@ -6,14 +6,14 @@ from collections.abc import Callable, Container, Iterable
 from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
-from minigrad.engine.core.tensor import Tensor
 from minigrad.kernels._jit import jit
 from minigrad.tracing import sentences
 from minigrad.tracing.codes import APPLY_CODE, ENGINE_CODES, Reach, ShownCode
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.listening import instruction_of
 from minigrad.tracing.log import ENGINE, STORY, EventLog
-from minigrad.tracing.marks import ATOMS, mark_of, tensor_mark
+from minigrad.tracing.marks import ATOMS, mark_of
+from minigrad.tracing.messages import message, word
 from minigrad.tracing.sources import SourceStore, is_ours, is_users
 from minigrad.tracing.values import MOST_ITEMS, brief, error_text, plain
 from minigrad.utils._region import StopRecomputation
@@ -144,11 +144,13 @@ class FrameLog:
         code = opened.code
         told = code.title == "your cell" or code.is_gradient_rule
         level = ENGINE if told else code.level
-        parts = None
+        val = self._log.values.look(value) or plain("None")
+        seen, parts = val, None
         if isinstance(value, tuple) and len(value) <= MOST_ITEMS:
             parts = [self._in_a_sentence(item) for item in value]
-        say = (sentences.left, code.title, self._in_a_sentence(value), parts)
-        val = self._log.values.look(value) or plain("None")
+        elif isinstance(value, (tuple, list)):
+            seen = plain(brief(value))
+        say = (sentences.left, code.title, seen, parts)
         self._step("return", level, say, opened, opened.reach, val=val)
         self._close(opened)
 
@@ -186,7 +188,7 @@ class FrameLog:
         if isinstance(error, GeneratorExit):
             self._close(opened)
             return
-        say = sentences.exception_leaves(opened.code.title)
+        say = message("function.left", function=word(opened.code.title))
         self._step("return", ENGINE, say, opened, val=plain("no value"), unwound=True)
         self._log.ctxs.close_down_to(opened.ctxs_before)
         self._close(opened)
@@ -328,23 +330,15 @@ class FrameLog:
                 continue
             value = local[name]
             kind = type(value)
-            if kind is Tensor:
-                mark: Any = tensor_mark(value)
-                if marks.get(name) != mark:
-                    marks[name] = mark
-                    changed[name] = values.tensor(value, mark[-1])
-                continue
             if kind in ATOMS:
                 if name in marks and name not in bound:
                     continue  # nobody else can have changed it
-                mark = (kind, value)
-            elif kinds.get(kind) or self._is_shown(value):
-                mark = mark_of(value)
-            else:
+            elif not (kinds.get(kind) or self._is_shown(value)):
                 continue
+            mark = mark_of(value)
             if marks.get(name) != mark:
                 marks[name] = mark
-                changed[name] = values.ref(value, name) or plain("None")
+                changed[name] = values.ref(value, name)
         return changed
 
     def _is_shown(self, value: Any) -> bool:

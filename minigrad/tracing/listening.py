@@ -165,14 +165,15 @@ class MonitoringBackend:
         events = monitoring.events
         self._tool = free_tools()[0]
         monitoring.use_tool_id(self._tool, "minigrad")
-        for event, callback in (
-            (events.PY_START, self._start),
-            (events.LINE, self._line),
-            (events.PY_RETURN, self._return),
-            (events.PY_YIELD, self._yield),
-            (events.RAISE, self._raise),
-            (events.PY_UNWIND, self._unwind),
-        ):
+        self._callbacks = {
+            events.PY_START: self._start,
+            events.LINE: self._line,
+            events.PY_RETURN: self._return,
+            events.PY_YIELD: self._yield,
+            events.RAISE: self._raise,
+            events.PY_UNWIND: self._unwind,
+        }
+        for event, callback in self._callbacks.items():
             monitoring.register_callback(self._tool, event, callback)
         monitoring.set_events(
             self._tool, events.PY_START | events.RAISE | events.PY_UNWIND
@@ -187,17 +188,8 @@ class MonitoringBackend:
         monitoring.set_events(self._tool, 0)
         for code in self._followed.values():
             monitoring.set_local_events(self._tool, code, 0)
-        for event in (
-            "PY_START",
-            "LINE",
-            "PY_RETURN",
-            "PY_YIELD",
-            "RAISE",
-            "PY_UNWIND",
-        ):
-            monitoring.register_callback(
-                self._tool, getattr(monitoring.events, event), None
-            )
+        for event in self._callbacks:
+            monitoring.register_callback(self._tool, event, None)
         monitoring.free_tool_id(self._tool)
 
     def follow(self, code: CodeType) -> None:

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import sentences
 from minigrad.tracing.budget import Gap, only_shown
 from minigrad.tracing.calls import Calls
 from minigrad.tracing.codes import ENGINE as ENGINE
+from minigrad.tracing.codes import PHASES
 from minigrad.tracing.codes import STORY as STORY
 from minigrad.tracing.ctxs import CtxLog
 from minigrad.tracing.memory import Memory
 from minigrad.tracing.names import Names
-from minigrad.tracing.nodes import Cards, called
+from minigrad.tracing.nodes import NOTHING, Cards, called
 from minigrad.tracing.values import ValueStore
 
 MOST_EVENTS: Final = 20_000
 SLACK: Final = 5_000
 """How many more there may be before the middle is left out."""
-LOOKED: Final = ("ctx.save", "ctx.free")
-"""Steps that have looked at the memory of their ctx."""
 Event = dict[str, Any]
 """A step of the recording, as the trace has it."""
 Told = tuple[Any, ...]
@@ -35,7 +34,7 @@ class EventLog:
     pictures of them; whatever may change later has been noted as it was.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, hears_lines: bool) -> None:
         self.events: list[Any] = []
         """Events, or what they are to be made of."""
         self.gap = Gap()
@@ -53,7 +52,7 @@ class EventLog:
         """The id of a node; the log of the graph gives them."""
         self.told: Callable[[dict[str, Any]], None] | None = None
         self.depth = 0
-        self.hears_lines = False
+        self.hears_lines = hears_lines
         self._most = MOST_EVENTS + SLACK
 
     def emit(
@@ -64,12 +63,13 @@ class EventLog:
         others: Sequence[Event] = (),
         cid: str | None = None,
         changes: Any = None,
+        looked: bool = False,
     ) -> None:
         """Note an event, at the end or before event number ``at``.
 
         It gets its place in the code, and what has changed on the ctx at work, or that
-        of the id ``cid``, and in memory; ``others`` is what has changed on ctxs that
-        are not at work.
+        of the id ``cid``, and in memory, unless that was ``looked`` at before;
+        ``others`` is what has changed on ctxs that are not at work.
         """
         memory, ctxs, opened = self.memory, self.ctxs, self.opened
         if memory.gone:
@@ -87,8 +87,9 @@ class EventLog:
             if may_differ and number is None:
                 changes = ctxs.changes(card, ctx)
                 is_kept = changes is not None and card.is_users and ctx._edges
-                if is_kept and kind_of(event) not in LOOKED and filled(ctx):
-                    self.id_of(ctx)
+                if is_kept and not looked and (ctx.to_save or ctx.__dict__):
+                    if card.node is None:
+                        self.id_of(ctx)
                     memory.look_at_node(ctx, card)
         if number is not None:
             place = place_of(self.events[number - 1])
@@ -99,8 +100,6 @@ class EventLog:
             self.events.append(noted)
         else:
             told = as_event(noted)
-            if told is None:
-                return
             self.events.insert(len(self.events) if number is None else number, told)
             if self.told is not None:
                 self.told(told)
@@ -111,12 +110,12 @@ class EventLog:
         """The event that was noted last, told."""
         if type(self.events[-1]) is tuple:
             self.events[-1] = as_event(self.events[-1])
-        return cast(Event, self.events[-1])
+        event: Event = self.events[-1]
+        return event
 
     def _tell_all(self) -> None:
         """Make the events of what was noted."""
-        told = [as_event(e) if type(e) is tuple else e for e in self.events]
-        self.events[:] = [event for event in told if event is not None]
+        self.events[:] = [as_event(e) if type(e) is tuple else e for e in self.events]
 
     def program_ran(self) -> None:
         """Code of the program's has run: what it can reach may have changed."""
@@ -187,7 +186,7 @@ class EventLog:
         fields = {} if place is None else {"s": place[0], "l": place[1]}
         opened, self.opened = self.opened, None
         say = sentences.gone(gone)
-        self.emit({"k": "mem.gone", "lvl": STORY, "say": say, **fields})
+        self.emit((step, "mem.gone", say, "", fields))
         self.opened = opened
 
     def called(self, node: Any) -> str:
@@ -197,22 +196,26 @@ class EventLog:
         return called(card.label, tensor)
 
 
-def kind_of(event: Event | Told) -> str | None:
-    """The kind of an event that is made already."""
-    return event["k"] if isinstance(event, dict) else None
+def step(
+    kind: str,
+    say: Any = None,
+    phase: str = "",
+    fields: Event = NOTHING,
+    level: int = STORY,
+) -> Event:
+    """A step of the story; without ``say`` the picture tells it in its own words."""
+    event: Event = {"k": kind, "lvl": level}
+    if say is not None:
+        event["say"] = say
+    if phase:
+        event["ph"] = PHASES[phase]
+    return event | fields
 
 
-def filled(ctx: Any) -> bool:
-    """Whether forward has put something on ``ctx`` that apply has not taken."""
-    return bool(ctx.to_save or ctx.__dict__)
-
-
-def as_event(noted: Any) -> Event | None:
-    """The event of what was noted; None if that comes to nothing."""
-    depth, place, cid, changes, others, kept, event = noted
-    event = told_of(event)
-    if event is None:
-        return None
+def as_event(noted: Any) -> Event:
+    """The event of what was noted."""
+    depth, place, cid, changes, others, kept, told = noted
+    event: Event = told_of(told)
     event["d"] = depth
     if place is not None:
         event["s"], event["l"] = place
@@ -227,7 +230,7 @@ def as_event(noted: Any) -> Event | None:
         event["others"] = rest
     if kept is not None:
         event["mem"] = {"add": kept[0], "del": kept[1]}
-    return cast(Event, event)
+    return event
 
 
 def told_of(noted: Any) -> Any:

@@ -23,31 +23,21 @@ def mark_of(value: Any, depth: int = MOST_DEPTH) -> Any:
         return (kind, value)
     if kind is Tensor:
         return tensor_mark(value)
-    if kind is tuple or kind is list:
-        if not value:
-            return kind
-        if depth and len(value) <= MOST_ITEMS:
-            marks: list[Any] = [kind]
-            for item in value:
-                is_tensor = type(item) is Tensor
-                marks.append(
-                    tensor_mark(item) if is_tensor else mark_of(item, depth - 1)
-                )
-            return marks
-        return (kind, id(value), len(value))
-    if kind is np.ndarray:
-        return (kind, digest_of(value))
-    if kind is dict or kind is set:
-        return (kind, id(value), len(value))
     if kind is NonTensorArgument or isinstance(value, _FunctionBase):
         return (kind, id(value))
     try:
-        return _unusual_mark_of(value, depth)
+        return _mark_of(value, kind, depth)
     except Exception:  # their length or comparison is theirs, and may raise
         return (kind, id(value))
 
 
-def _unusual_mark_of(value: Any, depth: int) -> Any:
+def _mark_of(value: Any, kind: type, depth: int) -> Any:
+    if isinstance(value, (tuple, list)) and len(value) <= MOST_ITEMS and depth:
+        return (kind, *[mark_of(item, depth - 1) for item in value])
+    if isinstance(value, (tuple, list, dict, set)):
+        return (kind, id(value), len(value))
+    if isinstance(value, (np.ndarray, np.generic)):
+        return (kind, digest_of(np.asarray(value)))
     if isinstance(value, SavedSeen):
         return value.mark()
     if isinstance(value, Tensor):
@@ -56,13 +46,7 @@ def _unusual_mark_of(value: Any, depth: int) -> Any:
         tensor = seen_torch(value)
         digest = digest_of(tensor.array, tensor.version)
         return (id(value), tensor.version, tensor.node, digest)
-    if isinstance(value, (np.ndarray, np.generic)):
-        return (type(value), digest_of(np.asarray(value)))
-    if isinstance(value, (tuple, list)) and len(value) <= MOST_ITEMS and depth:
-        return (type(value), *[mark_of(item, depth - 1) for item in value])
-    if isinstance(value, (tuple, list, dict, set)):
-        return (type(value), id(value), len(value))
-    return (type(value), id(value))
+    return (kind, id(value))
 
 
 def tensor_mark(tensor: Tensor) -> Any:
@@ -70,7 +54,7 @@ def tensor_mark(tensor: Tensor) -> Any:
     version = 0 if tensor._version_counter is None else tensor._seen_version()
     maker = tensor._grad_node if tensor._base is None else maker_of(tensor)
     array = tensor.array
-    if array.nbytes <= MOST_BYTES_TO_KEEP:
+    if array.nbytes <= MOST_BYTES_TO_KEEP:  # as digest_of, without its call
         digest: Any = array.shape, array.dtype, array.tobytes(), ""
     else:
         digest = digest_of(array, version)

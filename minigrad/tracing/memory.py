@@ -14,7 +14,7 @@ from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.views import CopySlices
 from minigrad.tracing.names import Names
-from minigrad.tracing.nodes import Card
+from minigrad.tracing.nodes import NOTHING, Card
 
 Item = dict[str, Any]
 Drop = dict[str, str]
@@ -37,8 +37,7 @@ class Memory:
     def __init__(self, names: Names) -> None:
         self.names = names
         self.held: dict[str, dict[str, Item]] = {}
-        self._count = 0
-        self._numbers = count()
+        self._items, self._roots = count(), count()
         self._buffers: dict[int, Buffer] = {}
         self.added: list[Item] = []
         self.dropped: list[Drop] = []
@@ -75,11 +74,12 @@ class Memory:
 
     def released(self, node: Any, card: Card) -> int:
         """Backward has let go of what ``node`` saved; the bytes that it held."""
-        size = self.bytes_of(card.node or "", "saved")
+        owner = card.node or ""
+        size = self.bytes_of(owner, "saved") if owner in self.held else 0
         if card.fixed is None:
             self.look_at_node(node, card)
         else:
-            for item in self.held.pop(card.node or "", {}).values():
+            for item in self.held.pop(owner, NOTHING).values():
                 self.dropped.append({"id": item["id"], "by": RELEASED})
         return size
 
@@ -158,7 +158,7 @@ class Memory:
             root = array if array.base is None else root_of(array)
             buffer, size = self._buffer(root), root.nbytes
             item: Item = {
-                "id": f"m{self._count}",
+                "id": f"m{next(self._items)}",
                 "owner": node,
                 "of": label,
                 "key": key,
@@ -166,7 +166,6 @@ class Memory:
                 "bytes": size,
                 "buf": buffer,
             }
-            self._count += 1
             held[key] = item
             self.added.append(item)
             sizes[buffer] = size
@@ -177,7 +176,7 @@ class Memory:
         known = self._buffers.get(id(root))
         if known is None or known() is not root:
             known = self._buffers[id(root)] = Buffer(root)
-            known.name = f"b{next(self._numbers)}"
+            known.name = f"b{next(self._roots)}"
         return known.name
 
 

@@ -12,11 +12,11 @@ from minigrad.tracing.foreign import ForeignNode
 from minigrad.tracing.messages import message
 
 T = TypeVar("T")
-Seen = tuple[Any, ...] | None
+End = tuple[Any, ...] | None
 """What is noted of where an argument's gradient will go: the label of the node, its
 tensor's name, which output, the node's id, whether it is a leaf's. The label of a
 tensor that needs no gradient is None, and what is no tensor has nothing."""
-UNNEEDED: Final[Seen] = (None, None, 0, None, False)
+UNNEEDED: Final[End] = (None, None, 0, None, False)
 NOTHING: Final[dict[str, Any]] = {}
 """The attributes of most nodes."""
 
@@ -54,7 +54,7 @@ class Card(weakref.ref[Any]):
     node: str | None
     ctx: str | None
     given: Any
-    edges: list[Seen] | None
+    edges: list[End] | None
     seen_at: int
     marks: dict[str, Any] | None
     fixed: dict[str, Any] | None
@@ -112,7 +112,7 @@ def kind_of(node: Any) -> Kind:
         leaf,
         users,
         isinstance(node, BuiltinBackward),
-        "AccumulateGrad" if leaf else label_of(node),
+        label_of(node),
         node.name(),
         function_of(node),
         rule_of(node) if users else "",
@@ -185,10 +185,10 @@ def inputs_first(roots: list[T], below: Callable[[T], list[T]]) -> list[T]:
     return list(done)
 
 
-def edges_text(*seen: Seen) -> str:
+def edges_text(*ends: End) -> str:
     """Where the gradients will go, by name."""
     names = []
-    for label, tensor, slot, *_ in filter(None, seen):
+    for label, tensor, slot, *_ in filter(None, ends):
         name = message("edge.none") if label is None else called(label, tensor)
         names.append(message("edge.output", node=name, slot=slot) if slot else name)
     return message("list.between").join(names)

@@ -89,19 +89,16 @@ class Recorder:
             self.trace.program = remember(
                 driver, self._call, self._cell, self._most_bytes, self._options
             )
-        self._log = EventLog()
+        self._log = EventLog(self._lines)
         if driver is not None:
             self._log.names.add(driver.f_locals)
             self._log.names.add(driver.f_globals)
         self._frames = FrameLog(self._log, driver, self._codes)
         self._graph = GraphLog(self._log)
-        self._story = Story(
-            self._log, self._graph, self._phase_start, self._watch, self._lines
-        )
+        self._story = Story(self._log, self._graph, self._phase_start, self._watch)
         self._happenings = Happenings(self._log, self._graph, self._story)
         self._watched: set[Any] = set()
         self._frames.phase_entered = self._story.phase_entered
-        self._log.hears_lines = self._lines
         self._backend = choose_backend(self._frames, driver) if self._lines else None
         if self._backend is not None:
             self._backend.start()

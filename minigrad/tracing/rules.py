@@ -88,7 +88,7 @@ class RuleKeeper:
         rule = self._running.pop(id(task), None)
         if rule is None:
             return
-        rule.found = rule.found or copied(list(gradients), exact_copy)
+        rule.found = rule.found or copied(gradients, exact_copy)
         for like in with_inner(rule.node):  # hold nothing that a hook has packed
             like._saved = tuple([None if is_packed(o) else o for o in like._saved])
         self.rules.append(rule)

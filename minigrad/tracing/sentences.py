@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from minigrad.engine.core.tensor import Tensor
+from minigrad.tracing.calls import value_of
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.messages import in_turn, joined, message, word
 from minigrad.tracing.pictures import is_told_by_shape
@@ -21,19 +21,19 @@ from minigrad.tracing.values import (
 )
 
 NameOf = Callable[[Any], str | None]
-Fact = tuple[bool | None, Any]
-"""Whether a tensor requires grad, None for no tensor; its name, shape, or text."""
+Met = str | tuple[int, ...]
+"""The name or the shape of a tensor; of anything else how it is written."""
 
 
-def counted(receivers: list[tuple[str, Any]]) -> str:
+def counted(receivers: list[tuple[str, str]]) -> str:
     """Nodes in words, each name once: ``a twice and b``; nodes may share a name."""
-    nodes: dict[str, list[int]] = {}
+    nodes: dict[str, list[str]] = {}
     for name, node in receivers:
         nodes.setdefault(name, []).append(node)
     return joined([times(name, which) for name, which in nodes.items()])
 
 
-def times(name: str, nodes: list[int]) -> str:
+def times(name: str, nodes: list[str]) -> str:
     """A name, and how often its node is there, or how many nodes have it."""
     count, different = len(nodes), len(set(nodes))
     if count == 1:
@@ -45,45 +45,33 @@ def times(name: str, nodes: list[int]) -> str:
 
 def called(tensor: Any, name_of: NameOf) -> str:
     """A tensor in a sentence: by its name, else by its shape."""
-    name = name_of(tensor)
-    if name is not None:
-        return name
-    if tensor.ndim == 0:
-        return message("tensor.of-value", value=brief(tensor))
-    return message("tensor.of-shape", shape=tuple(tensor.shape))
+    return told(met(tensor, name_of))
 
 
-def met(value: Any, name_of: NameOf) -> Fact:
+def met(value: Any, name_of: NameOf) -> Met:
     """What is noted of an argument, an output or a saved value, to be told later."""
-    if type(value) is Tensor:  # the usual case, and quicker asked in this way
-        array, name = value.array, name_of(value)
-        if name is None and array.ndim == 0:
-            name = called(value, name_of)
-        return value._requires_grad, name or array.shape
     if not is_tensor(value):
-        return None, short_repr(value)
+        return short_repr(value)
     name = name_of(value)
     if name is None and value.ndim == 0:
-        name = called(value, name_of)
-    return value.requires_grad, name or tuple(value.shape)
+        return message("tensor.of-value", value=brief(value))
+    return name or tuple(value.shape)
 
 
-def told(fact: Fact) -> str:
+def told(seen: Met) -> str:
     """A value that was met: by its name, else by its shape."""
-    _, seen = fact
     return seen if isinstance(seen, str) else message("tensor.of-shape", shape=seen)
 
 
 def collected(given: list[Any], recording: bool) -> str:
     """Apply, phase 1: ``given`` are the arguments, as a call notes them."""
     seen = []
-    for one in given:
-        if isinstance(one, str):
-            seen.append(message("input.plain", value=one))
+    for one in map(value_of, given):
+        if "text" in one:
+            seen.append(message("input.plain", value=one["text"]))
             continue
-        name, numbers, _, needs, _ = one
-        key = "input.needs" if needs else "input.needs-not"
-        tensor = name or told_by_value(Note(("A", numbers)))
+        key = "input.needs" if one["needs"] else "input.needs-not"
+        tensor = one["name"] or told_by_value(one["v"])
         seen.append(message(key, tensor=tensor))
     return in_turn(
         message("inputs.collected" if seen else "inputs.none", inputs=joined(seen)),
@@ -109,16 +97,16 @@ def forward_runs(function: str) -> str:
     return message("forward.runs", function=function)
 
 
-def put(by: str, to_save: list[Fact]) -> str:
+def put(by: str, to_save: list[Met]) -> str:
     """The rule ``by`` calls ``save_for_backward``."""
-    tensors = joined([told(fact) for fact in to_save])
+    tensors = joined([told(one) for one in to_save])
     key = "saved.put" if to_save else "saved.put.none"
     return message(key, by=by, tensors=tensors)
 
 
-def saved(to_save: list[Fact], also: list[str], size: int) -> str:
+def saved(to_save: list[Met], also: list[str], size: int) -> str:
     """Apply, phase 6: ``also`` are the attributes of ctx; all takes ``size`` bytes."""
-    tensors = joined([told(fact) for fact in to_save])
+    tensors = joined([told(one) for one in to_save])
     attributes = joined([f"ctx.{name}" for name in also])
     return in_turn(
         message("saved.taken" if tensors else "saved.nothing", tensors=tensors),
@@ -127,12 +115,12 @@ def saved(to_save: list[Fact], also: list[str], size: int) -> str:
     )
 
 
-def wrapped(outputs: list[Any], recording: bool, plain: list[int]) -> str:
+def wrapped(outputs: list[Met], recording: bool, plain: list[int]) -> str:
     """Apply, phase 4; through the outputs ``plain`` no gradient comes back.
 
     Of each output its shape, or what else it is.
     """
-    shapes = [told((None, one)) for one in outputs]
+    shapes = [told(one) for one in outputs]
     slots = joined([str(slot) for slot in plain])
     return in_turn(
         message("outputs.are", count=len(outputs), outputs=joined(shapes)),
@@ -141,18 +129,13 @@ def wrapped(outputs: list[Any], recording: bool, plain: list[int]) -> str:
     )
 
 
-def wired(name: str, receivers: list[tuple[str, int]]) -> str:
+def wired(name: str, receivers: list[tuple[str, str]]) -> str:
     """Apply, phase 5, of a call that is recorded."""
     leads = message("ctx.leads", receivers=counted(receivers)) if receivers else ""
     return in_turn(message("ctx.wired", node=name), leads)
 
 
-def not_wired() -> str:
-    """Apply, phase 5, of a call that is not recorded."""
-    return message("ctx.not-wired")
-
-
-def built_in(name: str, receivers: list[tuple[str, int]]) -> str:
+def built_in(name: str, receivers: list[tuple[str, str]]) -> str:
     """A built-in operation that was recorded."""
     key = "node.joins.leads" if receivers else "node.joins"
     return message(key, node=name, receivers=counted(receivers))
@@ -292,7 +275,7 @@ def cut(left_out: int, kinds: Mapping[str, int], before: int, after: int) -> str
     counts = {
         "lines": lines,
         "new-nodes": kinds.get("graph.node", 0),
-        "backwards": kinds.get(BEGIN, 0),
+        "backwards": kinds.get("backward.begin", 0),
     }
     told = joined([many(key, count) for key, count in counts.items() if count])
     return message(
@@ -303,14 +286,6 @@ def cut(left_out: int, kinds: Mapping[str, int], before: int, after: int) -> str
         before=f"{before:,}",
         after=f"{after:,}",
     )
-
-
-BEGIN = "backward.begin"
-
-
-def backward_ends(is_inside: bool) -> str:
-    """The end of backward; ``is_inside``: of one that another one called."""
-    return message("backward.over.inside" if is_inside else "backward.over")
 
 
 def line_next(title: str, number: int, text: str) -> str:
@@ -338,11 +313,6 @@ def left(title: str, value: Any, items: list[Any] | None) -> str:
     values = joined([text_of_ref(item) for item in items])
     fields = {"function": word(title), "values": values}
     return message("function.returns.several", count=len(items), **fields)
-
-
-def exception_leaves(title: str) -> str:
-    """An exception goes through a function that does not catch it."""
-    return message("function.left", function=word(title))
 
 
 def failed(title: str, number: int, error: BaseException) -> str:

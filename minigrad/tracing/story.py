@@ -10,10 +10,10 @@ from minigrad.engine.core.ctx import no_setup_context
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import sentences
 from minigrad.tracing.backward_story import BackwardStory
-from minigrad.tracing.codes import PHASES
 from minigrad.tracing.foreign import is_tensor, maker_of
 from minigrad.tracing.graph_log import GraphLog, without_wire
-from minigrad.tracing.log import STORY, EventLog
+from minigrad.tracing.log import EventLog, step
+from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import attributes_of
 from minigrad.tracing.values import short_repr
 
@@ -24,8 +24,8 @@ class Story(BackwardStory):
     """An observer of the engine that writes what it hears into the event log.
 
     ``phase_start`` tells at which event the running apply entered a phase, so that
-    the story of that phase stands where its first line is shown; ``hears_lines`` says
-    that ``phase_entered`` will be called.
+    the story of that phase stands where its first line is shown. If the log hears
+    lines, ``phase_entered`` will be called.
     """
 
     def __init__(
@@ -34,14 +34,13 @@ class Story(BackwardStory):
         graph: GraphLog,
         phase_start: PhaseStart,
         watch: Callable[[Any], None],
-        hears_lines: bool,
     ) -> None:
-        super().__init__(log, graph, watch, hears_lines)
+        super().__init__(log, graph, watch)
         self._phase_start = phase_start
         self.marked: tuple[Any, ...] | None = None  # dirty, while apply wraps outputs
 
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
-        if not (ctx._edges or joins_story(ctx, function)):
+        if not joins_story(ctx, function):
             return
         log, cards = self._log, self._cards
         log.program_may_have_run()
@@ -53,25 +52,11 @@ class Story(BackwardStory):
         if self._hears_lines:
             self._watch(function)
             collected_at = self._phase_start("collect inputs")
-        log.emit(
-            {
-                "k": "phase",
-                "lvl": STORY,
-                "say": (sentences.collected, card.given, bool(ctx._edges)),
-                "ph": PHASES["collect inputs"],
-            },
-            at=collected_at,
-        )
+        say = sentences.collected, card.given, bool(ctx._edges)
+        log.emit((step, "phase", say, "collect inputs"), at=collected_at)
         log.ctxs.open(ctx, card)
-        log.emit(
-            {
-                "k": "ctx.new",
-                "lvl": STORY,
-                "say": (sentences.ctx_created, card.label),
-                "ph": PHASES["create ctx"],
-            }
-        )
-
+        created = sentences.ctx_created, card.label
+        log.emit((step, "ctx.new", created, "create ctx"))
         if not self._hears_lines:
             self.say_forward_runs(ctx)
 
@@ -87,16 +72,8 @@ class Story(BackwardStory):
             return
         self._log.ctxs.touched += 1
         name_of = self._log.names.of
-        to_save = [sentences.met(one, name_of) for one in tensors]
-        self._log.emit(
-            {
-                "k": "ctx.put",
-                "lvl": STORY,
-                "say": (sentences.put, by, to_save),
-                "by": by,
-                "ph": PHASES["run forward"],
-            }
-        )
+        say = sentences.put, by, [sentences.met(one, name_of) for one in tensors]
+        self._log.emit((step, "ctx.put", say, "run forward", {"by": by}))
 
     def phase_entered(self, name: str) -> None:
         """The first line of a phase of the running apply or backward is next."""
@@ -107,15 +84,8 @@ class Story(BackwardStory):
 
     def say_forward_runs(self, ctx: Any) -> None:
         """Forward is about to run."""
-        name = ctx._forward_cls.__name__
-        self._log.emit(
-            {
-                "k": "phase",
-                "lvl": STORY,
-                "say": (sentences.forward_runs, name),
-                "ph": PHASES["run forward"],
-            }
-        )
+        say = sentences.forward_runs, ctx._forward_cls.__name__
+        self._log.emit((step, "phase", say, "run forward"))
 
     def forward_returned(self, ctx: Any, inputs: tuple[Any, ...], result: Any) -> None:
         if not ctx._is_learners:
@@ -134,14 +104,8 @@ class Story(BackwardStory):
         name_of = self._log.names.of
         to_save = [sentences.met(one, name_of) for one in saved]
         size = self._graph.look_at_saved(ctx)
-        self._log.emit(
-            {
-                "k": "ctx.save",
-                "lvl": STORY,
-                "say": (sentences.saved, to_save, list(attributes_of(ctx)), size),
-                "ph": PHASES["take what was saved"],
-            }
-        )
+        say = sentences.saved, to_save, list(attributes_of(ctx)), size
+        self._log.emit((step, "ctx.save", say, "take what was saved"), looked=True)
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
         recorded = bool(ctx._edges) and is_maker(ctx, outputs)
@@ -165,29 +129,19 @@ class Story(BackwardStory):
             return  # its start was not heard
         log = self._log
         plain = without_wire(outputs) if recorded else []
-        shapes = [
-            one.array.shape if type(one) is Tensor else shape_of(one) for one in outputs
-        ]
-        log.emit(
-            {
-                "k": "phase",
-                "lvl": STORY,
-                "say": (sentences.wrapped, shapes, recorded, plain),
-                "ph": PHASES["wrap outputs"],
-            },
-            # Behind the changes in place that were told in this phase.
-            at=self._phase_start("wrap outputs")
-            if self._hears_lines and not self.marked
-            else None,
-        )
+        shapes = [shape_of(one) for one in outputs]
+        # Behind the changes in place that were told in this phase.
+        is_first = self._hears_lines and not self.marked
+        at = self._phase_start("wrap outputs") if is_first else None
+        say = sentences.wrapped, shapes, recorded, plain
+        log.emit((step, "phase", say, "wrap outputs"), at=at)
         if recorded:
             self._graph.add(ctx, outputs, card)
         else:
-            say, phase = (sentences.not_wired,), PHASES["link outputs"]
-            name = ctx._forward_cls.__name__
-            call = log.calls.fields(card.given, (), "", log.calls.made(outputs))
-            event = {"k": "phase", "lvl": STORY, "say": say, "ph": phase}
-            log.emit(event | {"function": name} | call)
+            fields = {"function": ctx._forward_cls.__name__}
+            fields |= log.calls.fields(card.given, (), "", log.calls.made(outputs))
+            unwired = message, "ctx.not-wired"
+            log.emit((step, "phase", unwired, "link outputs", fields))
 
     def say_joined(self, node: Any, outputs: tuple[Any, ...], given: list[Any]) -> None:
         """A node that was not heard being made has joined the graph.
@@ -199,7 +153,7 @@ class Story(BackwardStory):
 
     def note(self, text: str) -> None:
         """Say something about the recording itself."""
-        self._log.emit({"k": "note", "lvl": STORY, "say": text})
+        self._log.emit((step, "note", text))
 
 
 def is_maker(ctx: Any, outputs: tuple[Any, ...]) -> bool:

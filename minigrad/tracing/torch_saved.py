@@ -38,8 +38,8 @@ class TorchSavedHooks:
                 return original(hooks)
             pack, unpack = hooks.pack_hook, hooks.unpack_hook
             try:
-                hooks.pack_hook = heard(self._tell, pack, tell_packed)
-                hooks.unpack_hook = heard(self._tell, unpack, tell_unpacked)
+                hooks.pack_hook = heard(self._tell, pack, TorchTelling.packed)
+                hooks.unpack_hook = heard(self._tell, unpack, TorchTelling.unpacked)
                 return original(hooks)
             finally:
                 hooks.pack_hook, hooks.unpack_hook = pack, unpack
@@ -123,21 +123,6 @@ def heard(
         return result
 
     return heard
-
-
-def tell_packed(
-    telling: TorchTelling, hook: Callable[..., Any], tensor: Any, packed: Any
-) -> None:
-    """A pack hook has returned."""
-    telling.happenings.tensor_packed(hook, tensor, packed)
-
-
-def tell_unpacked(
-    telling: TorchTelling, hook: Callable[..., Any], packed: Any, tensor: Any
-) -> None:
-    """An unpack hook has returned."""
-    reader = telling.node_at_work()
-    telling.happenings.tensor_unpacked(hook, reader, packed, tensor)
 
 
 def checkpoint_function() -> Any:

@@ -72,10 +72,15 @@ class TorchTelling:
         """How many backwards are under way, one in another."""
         return len(self.tasks)
 
-    def node_at_work(self) -> ForeignNode | None:
-        """The node whose rule torch runs just now."""
+    def packed(self, hook: Any, tensor: Any, packed: Any) -> None:
+        """A pack hook has returned."""
+        self.happenings.tensor_packed(hook, tensor, packed)
+
+    def unpacked(self, hook: Any, packed: Any, tensor: Any) -> None:
+        """An unpack hook has returned, for the node whose rule torch runs just now."""
         now = getattr(self.torch._C, "_current_autograd_node", lambda: None)()
-        return None if now is None else self.graph.find(now)
+        reader = None if now is None else self.graph.find(now)
+        self.happenings.tensor_unpacked(hook, reader, packed, tensor)
 
     def named_tensors(self) -> list[Any]:
         """The tensors of torch's that variables of the program hold."""

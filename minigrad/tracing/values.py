@@ -128,30 +128,25 @@ class ValueStore:
         self.names = names
 
     def ref(self, value: Any, name: str = "") -> Ref:
-        """What the player needs to show ``value``; a string named like a secret hides.
-
-        None stays None: a gradient that did not arrive.
-        """
+        """What the player needs of ``value``; a string named like a secret hides."""
         try:
-            if type(value) is Tensor:
-                return self.tensor(value)
             return self._ref(value, name, MOST_DEPTH)
         except Exception:  # their length or comparison is theirs, and may raise
             return unknown(value)
 
     def look(self, value: Any) -> Ref:
-        """The same of a gradient, mostly an array."""
+        """The same of a gradient, mostly an array; None if it did not arrive."""
         if type(value) is np.ndarray and value.dtype.kind in DRAWN:
-            if value.nbytes <= MOST_BYTES_TO_KEEP:
+            if value.nbytes <= MOST_BYTES_TO_KEEP:  # as digest_of, without its call
                 return value.shape, value.dtype, value.tobytes(), ""
             return Note(("A", self.numbers(value)))
         return None if value is None else self.ref(value)
 
     def _ref(self, value: Any, name: str, depth: int) -> Ref:
         kind = type(value)
-        if kind is Tensor:
+        if isinstance(value, Tensor):
             return self.tensor(value)
-        if kind is np.ndarray and value.dtype.kind in DRAWN:
+        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in DRAWN:
             return Note(("A", self.numbers(value)))
         if kind in NUMBERS:
             return plain(repr(value))
@@ -159,39 +154,21 @@ class ValueStore:
             return Note(("W", short_repr, value))
         if kind is dict:
             return Note(("W", items_text, "dict", len(value)))
-        if (kind is tuple or kind is list) and len(value) <= MOST_ITEMS and depth:
-            items = [
-                self.tensor(item)
-                if type(item) is Tensor
-                else self._ref(item, name, depth - 1)
-                for item in value
-            ]
-            return {"t": "L", "i": items}
+        if isinstance(value, (tuple, list)) and len(value) <= MOST_ITEMS and depth:
+            return {"t": "L", "i": [self._ref(item, name, depth - 1) for item in value]}
         if isinstance(value, _FunctionBase):
             return plain(f"<{kind.__name__}>")
-        if isinstance(value, Tensor):
-            return self.tensor(value)
         if is_torch_tensor(value):
             return self._torch_tensor(value)
         if isinstance(value, (str, bytes)) and SECRET.search(name):
             return plain("(hidden)")
-        if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in DRAWN:
-            return Note(("A", self.numbers(np.asarray(value))))
-        if isinstance(value, (tuple, list)) and len(value) <= MOST_ITEMS and depth:
-            items = [self._ref(item, name, depth - 1) for item in value]
-            return {"t": "L", "i": [item or plain("None") for item in items]}
         return plain(short_repr(value))
 
-    def tensor(self, tensor: Tensor, digest: Any = None) -> Note:
-        """What is noted of a tensor, whose ``digest`` may be known."""
+    def tensor(self, tensor: Tensor) -> Note:
+        """What is noted of a tensor."""
         version = tensor._seen_version()
         maker = tensor._grad_node if tensor._base is None else maker_of(tensor)
-        array = tensor.array
-        if digest is None:
-            digest = digest_of(array, version)
-        numbers = digest
-        if array.nbytes > MOST_BYTES_TO_KEEP:
-            numbers = self._sketches.get(digest) or self._sketch(array, digest)
+        numbers = self.numbers(tensor.array, version)
         name = self.names.of(tensor)
         made_by = None if maker is None else maker.name()
         note = ("T", numbers, tensor._requires_grad, name, version, made_by)
@@ -212,10 +189,7 @@ class ValueStore:
         self, tensor: Any, array: Any, version: int, now: int, output: int | None
     ) -> Ref:
         """A saved value: its numbers, its version then and now, whose output it is."""
-        if array.nbytes <= MOST_BYTES_TO_KEEP:
-            numbers: Any = array.shape, array.dtype, array.tobytes(), ""
-        else:
-            numbers = self.numbers(array, now)
+        numbers = self.numbers(array, now)
         name = None if output is not None else self.names.of(tensor)
         return Note(("S", numbers, name, version, now, output))
 

@@ -18,7 +18,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from functools import cache, partial
-from itertools import chain
 from typing import Final
 
 from minigrad.tracing import messages
@@ -42,16 +41,11 @@ STARTS: Final = {
     "unpack": "",
 }
 """What the modules that are bundled do at last."""
-TEXTS: Final = {
-    "compare": ("compare.",),
-    "live": ("live.", "editing."),
-    "edits": ("editing.",),
-    "asks": ("ask.",),
-}
-"""Beginnings of the texts that only this page, or part, has a place for."""
 ESBUILD: Final = ("npx", "--yes", "esbuild@0.28.2", "--minify", "--loader=css")
 QUICK: Final = partial(gzip.compress, mtime=0)
-TERSER_OPTIONS: Final = "passes=2,pure_getters,sequences=false"  # what packs best
+TERSER_OPTIONS: Final = (
+    "passes=2,pure_getters,sequences=false,unsafe"  # what packs best
+)
 TERSER: Final = ("npx", "--yes", "terser@5.51.4", "--module", "-m", "-c")
 
 IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
@@ -59,6 +53,8 @@ IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MUL
 _B85 = f"{string.digits}{string.ascii_letters.swapcase()}!#$%&()*+-;<=>?@^_`{{|}}~"
 _DIGITS = bytes([digit for digit in range(40, 127) if digit not in b"<\\"])
 _HTML_SAFE = bytes.maketrans(_B85.encode(), _DIGITS)
+_LITERAL = re.compile(r'"([\w.-]+)"')
+_FAMILY = re.compile(r"message\(`([\w.]+)\$\{")
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
 
 
@@ -119,7 +115,8 @@ def code(first: str = "page", *parts: str) -> str:
     """
     styles = [style(one) for one in (first, *parts)]
     modules = [f"{{{bundle(part)}}}" for part in parts]
-    return "".join([*styles, "\0", _texts(first, *parts), *modules, bundle(first)])
+    script = "".join([*modules, bundle(first)])
+    return "".join([*styles, "\0", _with_texts(script, first, *parts)])
 
 
 @cache
@@ -135,18 +132,32 @@ def packed(text: str, compress: Callable[[bytes], bytes] = QUICK) -> str:
     return base64.b85encode(compress(text.encode())).translate(_HTML_SAFE).decode()
 
 
-def _texts(*names: str) -> str:
-    """The table of messages as the page has it, without words that stay the same."""
+def _with_texts(script: str, *names: str) -> str:
+    """A script with the texts that it says: most in the place of their keys.
+
+    Those whose keys it makes, or that have two forms, stand in a table before it; so do
+    the words that have another one in this language.
+    """
     table = messages.in_use.table
-    own = chain.from_iterable([TEXTS.get(name, ()) for name in names])
-    left_out = tuple(set(chain.from_iterable(TEXTS.values())).difference(own))
-    said = table["page"].items()
-    page = {key: text for key, text in said if not key.startswith(left_out)}
+    page, literals = table["page"], set(_LITERAL.findall(script))
+    families = tuple(_FAMILY.findall("".join(map(joined, names))))
+    two = {key for key in literals if f"{key}.one" in page}
+    apart = {
+        key: text
+        for key, text in page.items()
+        if key.startswith(families) or key.removesuffix(".one") in two
+    }
+    said = {
+        key: json.dumps(page[key], ensure_ascii=False) for key in {*page} - {*apart}
+    }
     words = {word: text for word, text in table["words"].items() if word != text}
-    texts = {"MESSAGES": page, "WORDS": words}
-    return "".join(
+    tables = {"MESSAGES": apart, "WORDS": words}
+    consts = [
         f"const {name}={json.dumps(told, ensure_ascii=False, separators=(',', ':'))};"
-        for name, told in texts.items()
+        for name, told in tables.items()
+    ]
+    return "".join(
+        [*consts, _LITERAL.sub(lambda key: said.get(key[1], key[0]), script)]
     )
 
 

@@ -8,7 +8,6 @@ It needs root, a Python that all users may run, with ``jupyterhub>=6`` and the c
 
 import json
 import os
-import pwd
 import shutil
 import signal
 import socket
@@ -108,7 +107,7 @@ def users() -> Iterator[dict[str, Path]]:
     """Three local users, made for the test, and their home folders."""
     for name in USERS:
         subprocess.run(["useradd", "--create-home", name], check=True)
-    yield {name: Path(pwd.getpwnam(name).pw_dir) for name in USERS}
+    yield {name: Path(f"~{name}").expanduser() for name in USERS}
     for name in USERS:
         subprocess.run(["userdel", "--remove", name], check=False, capture_output=True)
 

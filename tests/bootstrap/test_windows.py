@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
 
 from minigrad import _bootstrap
 
+POSIX = {"fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"}
 WITHOUT_POSIX = """
 import importlib, os, pkgutil, signal, socket, sys
 
-sys.modules |= dict.fromkeys(["fcntl", "grp", "pwd", "resource", "termios", "tty"])
+sys.modules |= dict.fromkeys(POSIX)
 lacks = {
     os: ["fork", "getuid", "geteuid", "killpg", "setsid", "mkfifo",
          "sched_getaffinity", "register_at_fork", "getloadavg"],
@@ -46,7 +48,7 @@ class Square(minigrad.autograd.Function):
 
 print(len(found), examine("gym.Square", Square, seed=0).state)
 EXTRA
-"""
+""".replace("POSIX", repr(POSIX))
 
 
 def run(*words: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
@@ -72,6 +74,16 @@ def test_use_of_what_only_posix_has_is_found() -> None:
     done = run("-c", WITHOUT_POSIX.replace("EXTRA", use))
     assert done.stdout.endswith(b"False False\n")
     assert b"import of fcntl halted" in done.stderr
+
+
+def test_no_module_of_tests_needs_what_only_posix_has_to_be_collected() -> None:
+    needs = []
+    for path in (_bootstrap.ROOT / "tests").rglob("*.py"):
+        for line in ast.parse(path.read_text("utf8")).body:
+            names = [name.name for name in getattr(line, "names", [])]
+            if POSIX & {getattr(line, "module", None), *names}:
+                needs.append(f"{path.name}:{line.lineno}")
+    assert needs == []
 
 
 def test_check_mark_in_a_code_page_without_one_ends_no_command() -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import resource
 import sys
 import tempfile
 import time
@@ -221,6 +220,8 @@ def notebook_of(trace: Recording, players: int) -> str:
 
 def seconds_of_children() -> float:
     """The CPU time of the programs that were run: others on the machine add nothing."""
+    import resource  # not on Windows, where the tests borrow other parts of this module
+
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -64,32 +64,35 @@ Run = Callable[[Path], NotebookNode]
 
 
 @pytest.fixture(scope="module")
-def as_built(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """What a notebook shows whose questions nobody has answered; each runs once."""
+def both(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], list[NotebookNode]]:
+    """What a notebook shows as built, and what its questions do if answered at the end."""
 
     @cache
-    def ran(path: Path) -> NotebookNode:
+    def ran(path: Path) -> list[NotebookNode]:
         workspace = tmp_path_factory.mktemp("asked") / "workspace"
         _workspace.lay_out(ROOT, workspace)
-        return run_on(read(path), place_of(path, workspace))
+        book, answers = read(path), predictions(read(path))
+        for cell in answers:
+            committed(cell, "a")
+        count = len(book.cells)
+        book.cells += answers
+        run_on(book, place_of(path, workspace))
+        as_built = new_notebook(cells=book.cells[:count], metadata=book.metadata)
+        return [as_built, new_notebook(cells=book.cells[count:])]
 
     return ran
 
 
 @pytest.fixture(scope="module")
-def answered(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """What a notebook shows whose questions are all answered with the first choice."""
+def as_built(both: Callable[[Path], list[NotebookNode]]) -> Run:
+    """What a notebook shows whose questions nobody has answered."""
+    return lambda path: both(path)[0]
 
-    @cache
-    def ran(path: Path) -> NotebookNode:
-        workspace = tmp_path_factory.mktemp("answered") / "workspace"
-        _workspace.lay_out(ROOT, workspace)
-        book = read(path)
-        for cell in predictions(book):
-            committed(cell, "a")
-        return run_on(book, place_of(path, workspace))
 
-    return ran
+@pytest.fixture(scope="module")
+def answered(both: Callable[[Path], list[NotebookNode]]) -> Run:
+    """The questions of a notebook, all answered with the first choice."""
+    return lambda path: both(path)[1]
 
 
 @pytest.mark.parametrize("path", ASKING, ids=lambda p: f"{p.parts[-3][:3]}-{p.stem}")
@@ -113,10 +116,9 @@ def test_explanation_right_after_a_question_is_folded(path: Path) -> None:
 
 @pytest.mark.parametrize("path", ASKING, ids=lambda p: f"{p.parts[-3][:3]}-{p.stem}")
 def test_commit_says_right_or_not_why_and_opens_a_player_at_a_step(
-    path: Path, answered: Run
+    path: Path, as_built: Run, answered: Run
 ) -> None:
-    book = answered(path)
-    asking = predictions(book)
+    asking = answered(path).cells
     choices = [ast.literal_eval(call_in(cell).args[2]) for cell in asking]
     stepped = ["then" in [k.arg for k in call_in(cell).keywords] for cell in asking]
     rows = zip(asking, choices, stepped, strict=True)
@@ -129,7 +131,8 @@ def test_commit_says_right_or_not_why_and_opens_a_player_at_a_step(
         assert bool(start) is has_player, cell.source
         assert start is None or int(start[1]) > 0, cell.source
     if path in LESSONS and path.stem[:2] >= "10":
-        traces = [t for data in recordings(book) for t in data.get("traces", [data])]
+        shown_here = recordings(as_built(path)) + recordings(answered(path))
+        traces = [t for data in shown_here for t in data.get("traces", [data])]
         assert traces
         counts = [steps_at_first(trace) for trace in traces]
         assert [n for n in counts if not 6 <= n <= 14] == [], counts
@@ -178,7 +181,7 @@ def test_no_output_tells_an_outcome_before_commit(
     path: Path, as_built: Run, answered: Run
 ) -> None:
     book = as_built(path)
-    asking = zip(predictions(book), predictions(answered(path)), strict=True)
+    asking = zip(predictions(book), answered(path).cells, strict=True)
     assert [early for pair in asking for early in told_early(book, *pair)] == []
 
 

@@ -14,7 +14,7 @@ from minigrad.tracing.budget import ctx_changes
 from minigrad.utils.checkpoint import checkpoint
 from minigrad.views import graph, picture
 from tests.tracing import happenings
-from tests.tracing.programs import events_of
+from tests.tracing.programs import Breaks, events_of
 from tests.views import folding
 
 GOLDEN = Path(__file__).with_name("happenings.sentences.txt")
@@ -52,6 +52,29 @@ def test_hook_is_a_step_with_what_went_in_and_what_came_out() -> None:
     assert numbers(trace, waiting["total"]) == [60.0]
     (post,) = events_of(trace, "hook.post")
     assert post["new"] is None
+
+
+def test_rule_has_returned_once_each_time_it_runs_whatever_its_hooks_do() -> None:
+    def once_more(*given: Any) -> None:
+        with mg.enable_grad():
+            happenings.Cube.apply(mg.tensor(1.0, requires_grad=True)).backward()
+
+    def fails(*given: Any) -> None:
+        raise LookupError
+
+    def program() -> None:
+        y = happenings.Cube.apply(mg.tensor(2.0, requires_grad=True))
+        y.grad_fn.register_hook(happenings.look)
+        y.grad_fn.register_hook(once_more)
+        handle = y.grad_fn.register_hook(fails)
+        with pytest.raises(LookupError):
+            y.backward(retain_graph=True)
+        handle.remove()
+        y.backward()
+
+    events = happenings.recorded(program).data["events"]
+    returned = [e["returned"] for e in events if "returned" in e]
+    assert len(returned) == 2 + 2  # of y, and of what its second hook does
 
 
 def test_packed_value_counts_with_its_own_bytes() -> None:
@@ -213,6 +236,32 @@ def test_error_in_a_recorded_backward_ends_its_graph() -> None:
             mg.autograd.grad(y, x, create_graph=True)
         (x * x).backward()
     assert {n["order"] for n in trace.data["graph"]["nodes"]} == {1}
+
+
+@pytest.mark.parametrize("tries", [1, 2])
+def test_node_that_an_error_has_ended_is_at_work_no_more(tries: int) -> None:
+    class Tries(mg.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            for _ in range(tries):
+                with mg.enable_grad():
+                    y = Breaks.apply(mg.tensor(1.0, requires_grad=True), "backward")
+                with pytest.raises(KeyError):
+                    y.backward()
+            return grad
+
+    x = mg.tensor(2.0, requires_grad=True)
+    with Recorder(Trace(), lines=False) as recorder:
+        Tries.apply(x).backward()
+    trace = recorder.trace
+    (tried,) = [one["id"] for one in trace.data["ctxs"] if "Tries" in one["name"]]
+    _, *inside = events_of(trace, "backward.begin")
+    (returned,) = [one for one in trace.data["events"] if "returned" in one]
+    assert [one["cid"] for one in (*inside, returned)] == [tried] * (tries + 1)
 
 
 def test_tangents_run_with_the_values() -> None:

@@ -35,6 +35,7 @@ OF_THE_PLAYER = (
         "recording",
         "values",
         "whatif",
+        "wire",
     ),
 )
 """The views that make words for the player; others make them for exercises."""

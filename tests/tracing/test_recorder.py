@@ -46,17 +46,17 @@ def halved(y: Any) -> Any:
 
 @pytest.mark.parametrize(
     ("operation", "steps", "most"),
-    [(scaled, 13, 186), (halved, 5, 45)],
+    [(scaled, 13, 183), (halved, 5, 46)],
 )
 def test_story_of_a_node_is_noted_in_few_calls(
     operation: Any, steps: int, most: int
 ) -> None:
-    # On Python 3.11, up to 6 more on 3.13; 197 and 141 if each event is made at once.
+    # From Python 3.13 on up to 6 more; 239 and 90 if each event is made at once.
     (few, steps_of_few), (many, steps_of_many) = (
         calls_to_note(operation, nodes) for nodes in (2, 12)
     )
     assert steps_of_many - steps_of_few == 10 * steps
-    assert (many - few) / 10 <= most + 6
+    assert (many - few) / 10 <= most + 6 * (sys.version_info >= (3, 13))
 
 
 def calls_to_note(operation: Any, nodes: int) -> tuple[int, int]:

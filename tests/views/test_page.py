@@ -128,8 +128,8 @@ def test_page_is_at_most_60_kilobytes_for_a_lesson(factor: int) -> None:
     assert len(page.page_of(data)) < 60_000
 
 
-def test_page_of_the_product_with_all_lines_is_at_most_62_kilobytes() -> None:
-    assert len(page.page_of(pictures.recorded()._pictured()).encode()) < 62_000
+def test_page_of_the_product_with_all_lines_is_at_most_60_kilobytes() -> None:
+    assert len(page.page_of(pictures.recorded()._pictured()).encode()) < 60_000
 
 
 def test_values_have_numbers_in_a_page_as_hashes_cannot_be_packed() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -23,7 +24,7 @@ NOT_CODE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//.*$|/\*[\s\S]*?\*/', re.M)
 READ = re.compile(
     r'element\("\w+", "[^"]*", ["`](?!\$)[^"`]*[A-Za-z]{2}|textButton\("[A-Za-z]{2}'
 )
-LABEL = re.compile(r'(?:aria-label", |textContent = |\.title = )["`](?![^A-Za-z]*["`])')
+LABEL = re.compile(r'(?:ariaLabel = |textContent = |\.title = )["`](?![^A-Za-z]*["`])')
 
 
 def code_of(name: str) -> str:
@@ -179,6 +180,19 @@ def test_every_message_is_used_and_every_one_that_is_asked_for_is_there() -> Non
     assert set(PAGE) - asked - made - one == set()
 
 
+def test_texts_stand_in_the_place_of_their_keys_but_for_those_that_are_made() -> None:
+    code = script.code()
+    assert PAGE["ctx.none"] in code
+    assert '"ctx.none"' not in code
+    for key in ("button.step", "bytes.few", "bytes.few.one"):
+        assert f'"{key}":{json.dumps(PAGE[key])}' in code
+    # What else the code calls something by, such as the kinds of events, is no key.
+    kinds = set(re.findall(r'\bk === "([\w.]+)"', "".join(map(script.source, ALL))))
+    assert "grad.accumulate" in kinds
+    assert not kinds & {*PAGE}
+    assert all("." in key for key in PAGE)
+
+
 def test_messages_are_given_the_fields_that_they_have() -> None:
     """Where the fields are written beside the key; others are made before."""
     code = "".join(script.source(m) for m in ALL)
@@ -198,7 +212,7 @@ def test_no_text_that_is_read_stands_outside_the_table() -> None:
         assert READ.findall(text) + LABEL.findall(text) == [], name
     assert not re.search(r'content: "[^"]*[A-Za-z]', script.style())
     assert READ.findall('element("b", "", "Keys")')
-    assert LABEL.findall('setAttribute("aria-label", "Step")')
+    assert LABEL.findall('button.ariaLabel = "Step"')
 
 
 def test_types_that_are_taken_from_elsewhere_are_there() -> None:

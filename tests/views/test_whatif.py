@@ -195,6 +195,17 @@ def test_saved_value_is_another_once_a_gradient_of_its_node_was_sent() -> None:
     assert grad_in(both.recording, "y.grad") == [[3 + 5]]
 
 
+def test_rule_with_a_hook_after_it_returns_once_in_an_edited_run() -> None:
+    x = mg.tensor(2.0, requires_grad=True)
+    with mg.record(keep_values=True) as trace:
+        y = Square.apply(x, 1.0)
+        y.grad_fn.register_hook(lambda *given: None)
+        y.backward()
+    new = trace.what_if("goes to AccumulateGrad of x", gradient=1.0)
+    assert grad_in(new.recording) == [[1]]
+    assert len(without_edits(new.recording)) == len(trace)
+
+
 def test_whole_training_goes_on_from_the_edit() -> None:
     w = mg.nn.Parameter(mg.tensor(1.0))
     optimizer = mg.optim.SGD([w], lr=0.1)

@@ -181,7 +181,8 @@ def missing_gradients(case: CaseFile) -> Iterator[Finding]:
     """None where a gradient was asked for."""
     for fact, trial, run in case.passes("plain"):
         for i, right in enumerate(case.truth(trial, run)):
-            if right is None or not trial.needed[i] or run.gradients[i] is not None:
+            none = run.gradients[i] is None or run.returned[i].kind == "NoneType"
+            if right is None or not trial.needed[i] or not none:
                 continue
             name = case.argument(i)
             what = f"for {fact.case.name}, {name}.grad is None after backward"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from minigrad.course.check import (
 )
 from minigrad.course.check.casefile import CaseFile, difference_of, error_of
 from minigrad.course.check.facts import Array, Facts, Trial, is_float
-from minigrad.course.check.samples import COARSE, Sample
+from minigrad.course.check.samples import COARSE, Sample, close_to
 
 MANY = 20
 """In so many ways some of the cases could be wrong, or more: then it says something."""
@@ -44,7 +45,7 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     wrong = [s for s in plain if s.is_wrong]
     if not wrong:
         return None
-    if not any([s.got is not None and s.got.any() for s in plain]):
+    if is_zero(plain):
         hint = "Move one number of this input by a little. Does the result not move?"
         return Said((), "Your gradient is zero everywhere.", hint)
     ways = (
@@ -52,6 +53,7 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
         _without_upstream(samples),
         _by_powers(case, plain),
         _not_in_proportion(samples),
+        _of_signs(case, plain),
         _another_slope(case, plain, wrong[0], with_formula=True),
         _taken_for(case, plain),
         _by_elements(case, plain),
@@ -59,8 +61,28 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
         by_cases(case, [s.fact for s in plain], [s.fact for s in wrong]),
         moved([(s.got, s.right) for s in plain if s.got is not None]),
         _another_slope(case, plain, wrong[0]),
+        _by_rows(plain),
     )
     return next((said for said in ways if said), None)
+
+
+def is_zero(samples: Sequence[Sample]) -> bool:
+    """Whether nothing but zeros came back."""
+    return not any([s.got is not None and s.got.any() for s in samples])
+
+
+def _by_rows(plain: Sequence[Sample]) -> Said | None:
+    """Rows that add up to 0, as a result that stays wants it, and do so no more."""
+    pairs = [(s.got, s.right) for s in plain if s.got is not None and s.right.ndim]
+    mine, theirs = (
+        [np.abs(a.sum(-1)) > 1e-4 * np.abs(b).max(initial=1e-3) for a, b in arrays]
+        for arrays in (pairs, [(right, right) for _, right in pairs])
+    )
+    if any([each.any() for each in theirs]) or not all([a.any() for a in mine]):
+        return None
+    looks = "In the right gradient each row adds up to 0; in yours it doesn't."
+    hint = "Add one number to a whole row of the input: the result stays as it is. "
+    return Said((), looks, f"{hint}Which of your terms makes the rest add up to 0?")
 
 
 def _has_its_shape(sample: Sample) -> bool:
@@ -72,14 +94,21 @@ def _by_outputs(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     """The share of one output is wrong, that of another one is right."""
     alone: dict[str, list[Sample]] = {}
     for s in samples:
-        if s.trial.name.startswith("output "):
-            alone.setdefault(s.trial.name, []).append(s)
+        pairs = zip(case.contract.outputs, s.run.upstreams, strict=True)
+        used = [name for name, g in pairs if g is not None]
+        if len(used) == 1:
+            alone.setdefault(used[0], []).append(s)
     bad = [name for name, each in alone.items() if any(s.is_wrong for s in each)]
+    if len(alone) > 1 and not bad:
+        looks = "With only one output used it's right; with several of them it isn't."
+        hint = (
+            "Each output has its share in the gradient. How do you put them together?"
+        )
+        return Said((), looks, hint)
     if not bad or len(bad) == len(alone):
         return None
-    names = case.contract.outputs
-    wrong = " and ".join(names[int(each.split()[1])] for each in bad)
-    right = " and ".join(names[int(n.split()[1])] for n in alone if n not in bad)
+    wrong = " and ".join(bad)
+    right = " and ".join([name for name in alone if name not in bad])
     share = alone[bad[0]]
     k = known_mistakes.ratio_of(
         [s.got for s in share if s.got is not None], [s.right for s in share]
@@ -93,6 +122,20 @@ def _by_outputs(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
 
 def of_ratio(k: float) -> tuple[str, ...]:
     return ("L01",) if abs(k + 1) < 1e-6 else ("L02",)
+
+
+def _of_signs(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
+    """Signs are all that is wrong, and not all of them are."""
+    pairs = [(s, s.got) for s in plain if s.got is not None]
+    if not all(
+        error_of(np.abs(got), np.abs(s.right)) <= close_to(s.tolerance)
+        for s, got in pairs
+    ):
+        return None
+    looks = "Only signs are wrong, and not all of them."
+    if taken := _taken_for(case, plain):
+        return replace(taken, ids=("L01",), looks_like=f"{looks} {taken.looks_like}")
+    return Said(("L01",), looks, "")
 
 
 def _without_upstream(samples: Sequence[Sample]) -> Said | None:
@@ -173,6 +216,8 @@ def _another_slope(
 def _own_slope(case: CaseFile, plain: Sequence[Sample]) -> str:
     """The slope that was multiplied with the upstream gradient, as a short formula."""
     rows = []
+    if not any(s.is_wrong for s in plain if not s.fact.case.is_corner):
+        return ""
     for s in plain:
         (g, *_), (y, *_), got = s.run.upstreams, case.results(s.trial), s.got
         if got is None or g is None or not g.shape == got.shape == y.shape:
@@ -364,17 +409,36 @@ def _by_ratios(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
 
 
 def of_ratios(
-    what: str, ratios: Sequence[float | None], facts: Sequence[Facts]
+    what: str,
+    ratios: Sequence[float | None],
+    facts: Sequence[Facts],
+    single: bool = False,
 ) -> Said | None:
-    """In each case it is the right one times a number, which isn't the same in all."""
+    """In each case it is the right one times a number, which isn't the same in all.
+
+    A ``single`` number is that of any other, so it has to be a count.
+    """
     found = [(k, f) for k, f in zip(ratios, facts, strict=True) if k is not None]
     told = [(k, fact.case.name) for k, fact in found if not np.isclose(k, 1.0)]
     if len(found) < max(3, len(facts)) or len({round(k, 6) for k, _ in told}) < 2:
+        return None
+    counts = np.array([_counts(fact) for _, fact in found], float)
+    for above, below in permutations(range(counts.shape[1]), 2):
+        if np.allclose(counts[:, above] / counts[:, below], [k for k, _ in found]):
+            return Said(("R06",) if below else ("R05",), "", "")
+    if single:
         return None
     (k, one), (other_k, other) = told[0], next(t for t in told if t[0] != told[0][0])
     looks = f"Your {what} is the right one times a number: {k:.4g} for {one}, and "
     hint = "Which number of each case is that: of an argument, or how many there are?"
     return Said((), f"{looks}{other_k:.4g} for {other}.", hint)
+
+
+def _counts(fact: Facts) -> tuple[int, ...]:
+    """1, and how many numbers, rows and columns the first input has."""
+    x = next(v for v in fact.case.inputs if is_float(v))
+    shape = x.shape or (1,)
+    return 1, x.size, shape[0], shape[-1]
 
 
 def _taken_for(case: CaseFile, plain: Sequence[Sample]) -> Said | None:

@@ -180,18 +180,23 @@ def _examine_by_spec(
 def _crossed(
     exercise: Exercise, answer: Any, verdict: Verdict, deadline: Deadline, look: Look
 ) -> Verdict:
-    """What its module lets pass, in corners too, if the text says what is right."""
+    """What its module lets pass, in corners too, if the text says what is right.
+
+    And what it only has numbers for: there may be a name for it.
+    """
     functions = [(part, answer[n]) for n, part in enumerate(exercise.parts)]
     if hasattr(exercise.spec, "CONTRACT"):
         functions.append((exercise, answer))
-    remarks = verdict.remarks
-    for part, function in functions if verdict.state == SOLVED else ():
+    remarks, solved = verdict.remarks, verdict.state == SOLVED
+    untold = bool(verdict.findings) and not verdict.findings[0].story
+    for part, function in functions if solved or untold else ():
         found = _examine_function(part, function, verdict.seed, deadline, look)
-        if found.state != SOLVED:
+        told = bool(found.findings and found.findings[0].story)
+        if told or (solved and found.state != SOLVED):
             return replace(found, case=None)
         # What the module lets pass on purpose has a mistake's name.
         remarks += tuple([each for each in found.remarks if not each.ids])
-    return replace(verdict, remarks=remarks)
+    return replace(verdict, remarks=remarks) if solved else verdict
 
 
 def first_of(faults: Faults) -> list[Finding]:

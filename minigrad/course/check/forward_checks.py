@@ -43,7 +43,12 @@ def question_about(exception: str) -> str:
     for words, question in QUESTIONS.items():
         if words in exception:
             return question
-    return "Read the last line of the exception, then print what it names."
+    if "fix: " in exception:
+        return (
+            "Which value of yours does the message speak of? Print its type and its "
+            "shape just before that line."
+        )
+    return "Read the exception's text, then print what it names."
 
 
 QUESTIONS = {
@@ -67,6 +72,19 @@ QUESTIONS = {
     "tensor, or which function of minigrad, does the same?",
     "Boolean value of Tensor": "A comparison gives one true or false for each element. "
     "Which line wants a single one, as `if`, `and` and `max` do?",
+    "cannot be multiplied": "Write the shape of each factor beside it. Over which axis "
+    "should the product sum? Has one to be transposed, or do they change places?",
+    "must match the size of": "Print both shapes, and write one below the other, flush "
+    "right. Which axis is missing, or has another length?",
+    "out of range (expected to be": "Print the shape there: how many axes are left?",
+    "too many indices": "Print the shape there: how many axes are left?",
+    "out of bounds": "Print the index, and the shape of what it picks from.",
+    "is invalid for input of size": "How many numbers are there, and how many fit into "
+    "the shape that you ask for?",
+    "positional argument": "Count what this call hands over, and what the function "
+    "takes.",
+    "is not callable": "What stands before the brackets isn't a function. Is it what "
+    "you take it for, and are these the right brackets?",
     "context manager protocol": "What comes after `with` has to be called, like a "
     "function. Which two signs are missing there?",
 }

@@ -98,7 +98,8 @@ def _of_several_outputs(case: CaseFile, trial: Trial, run: Pass) -> Told:
         turned = list(gs)
         for here, there in pairwise([*places, places[0]]):
             turned[here] = gs[there]
-        yield "N04", case.gradients(trial, tuple(turned))
+        for sent in (turned, *[[gs[i]] * len(gs) for i in places]):
+            yield "N04", case.gradients(trial, tuple(sent))
 
 
 def _of_one_output(case: CaseFile, trial: Trial, run: Pass, i: int) -> Told:

@@ -137,7 +137,9 @@ def _all_fit(
             with np.errstate(all="ignore"):
                 inputs = change(trial.inputs)
                 told = right(trial, inputs)
-        except (ArithmeticError, ValueError, TypeError, IndexError, AttributeError):
+        except ArithmeticError:
+            continue  # such as 1 / 0
+        except (ValueError, TypeError, IndexError, AttributeError):
             return False
         if told is not None and any_shape and told.size == got.size:
             told = told.reshape(got.shape)
@@ -238,7 +240,13 @@ def sum_of_products(
     basis, terms = basis[:, kept], [terms[i] for i in kept]
     found, *_ = np.linalg.lstsq(basis, whole, rcond=None)
     found = np.where(np.abs(found) < 1e-6, 0.0, found)
-    if np.count_nonzero(found) > SHORT or error_of(basis @ found, whole) > EXACT:
+    usual = np.isclose(found * 12, np.round(found * 12)) | np.isclose(
+        found * 100, np.round(found * 100)
+    )
+    # Any few numbers are a sum of powers with some factors or other.
+    if np.count_nonzero(found) > SHORT or not np.all(usual):
+        return ""
+    if error_of(basis @ found, whole) > EXACT:
         return ""
     parts = []
     for (text, _), k in zip(terms, found, strict=True):

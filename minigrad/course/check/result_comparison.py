@@ -49,7 +49,8 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
         hint = "For which inputs is the right result negative, and what is yours there?"
         return Said(("L01",), "Only signs are wrong, and not all of them.", hint)
     steps = np.concatenate([(a - b).ravel() for a, b in pairs])
-    if steps.size and np.ptp(steps) <= 1e-6 * max(1.0, float(np.abs(steps).max())):
+    size = max(1.0, float(np.abs(steps).max(initial=0.0)))
+    if steps.size and np.isfinite(size) and np.ptp(steps) <= 1e-6 * size:
         looks = f"Your result is off by {steps[0]:.4g}, for every input."
         hint = "Which constant do you add, or leave out?"
         return Said((), looks, hint)
@@ -70,7 +71,9 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
         return said
     some = [each for each in seen if each[3].any()]
     ratios = [known_mistakes.ratio_of([a], [b]) for _, _, a, b in some]
-    if said := comparison.of_ratios("result", ratios, [each[0] for each in some]):
+    single = all([got.size == 1 for _, _, got, _ in some])
+    about = [each[0] for each in some]
+    if said := comparison.of_ratios("result", ratios, about, single):
         return said
     if words := comparison.where(case, [(t, got, right) for _, t, got, right in seen]):
         looks = f"It's wrong at each element where {words}, and right at the others."
@@ -94,7 +97,11 @@ def _of_other_inputs(
         return Said((), looks, hint)
     rows = [(t.inputs, got) for t, got in seen if got.dtype == np.float64]
     names = case.contract.arguments
-    formula = other_inputs.sum_of_products(names, rows) if len(names) < 3 else ""
+    formula = other_inputs.sum_of_products(names, rows) if len(names) < 4 else ""
+    if not formula and all([np.all(got) for _, got in rows]):
+        under = [(given, 1 / got) for given, got in rows]
+        below = other_inputs.sum_of_products(names[:2], under) if rows else ""
+        formula = below and f"1 / ({below})"
     bases = {names[0]: [np.asarray(t.inputs[0]) for t, _ in seen]}
     bases["the right result"] = [right(t, t.inputs) for t, _ in seen]
     for name, arrays in bases.items():

@@ -34,6 +34,17 @@ def explained(case: CaseFile, samples: Sequence[Sample]) -> str:
     return first
 
 
+def shaped_like(case: CaseFile, samples: Sequence[Sample]) -> str:
+    """Whose shape the gradients of this slot have, if it is always the same's."""
+    raws = [s.raw.shape for s in samples if s.raw is not None]
+    names = (*case.contract.arguments, *case.contract.outputs)
+    given = [(*s.trial.inputs, *case.results(s.trial)) for s in samples]
+    for place, name in enumerate(names):
+        if [np.shape(each[place]) for each in given] == raws:
+            return name
+    return ""
+
+
 def _was_summed(case: CaseFile, sample: Sample) -> bool:
     """Whether this input was copied by broadcasting and its gradient summed."""
     if has_wrong_shape(sample):

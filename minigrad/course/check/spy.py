@@ -22,6 +22,9 @@ from minigrad.course.check.limits import Deadline, OutOfTimeError, as_imported
 
 Kept = dict[str, list[object]]
 
+TOO_DEEP = "maximum recursion depth exceeded"
+"""Python says more, such as "in comparison", by chance: by where the calls ended."""
+
 _PACKAGE = str(Path(minigrad.__file__).parent) + os.sep
 
 
@@ -260,6 +263,8 @@ def crash_of(stage: str, error: BaseException) -> Crash:
         text = errors.in_words(str(error))
     except Exception:  # the text of an exception is code of the answer, too
         text = "(its text can't be read)"
+    if text.startswith(TOO_DEEP):
+        text = TOO_DEEP
     if not theirs:
         return Crash(stage, kinds, text, inside=False)
     last = theirs[-1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,24 +15,6 @@ say = Messages(__name__)
 
 
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
-    """The numbers first; then a change of factor between forward and backward."""
-    for look in LOOKS:
-        yield from look(answer, random)
-
-
-def wrong_numbers(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
-    """Nobody changes anything: value and gradient have to be right."""
-    x, factor, upstream = drawn(random)
-    result = answer.apply(x, factor)
-    said: dict[str, Any] = {"answer": answer.__name__, "factor": factor}
-    if not np.allclose(result.detach().numpy(), (x * factor).detach().numpy()):
-        yield say("value", got=result, x=x, **said)
-    slope = slope_of(result, x, upstream)
-    if not np.allclose(slope, factor.numpy()):
-        yield say("slope", slope=slope, **said)
-
-
-def silent_change(answer: Any, random: np.random.Generator) -> Iterator[Finding]:
     """Factor changes before backward: that has to be an error."""
     x, factor, upstream = drawn(random)
     before = factor.numpy().copy()
@@ -64,9 +45,6 @@ def remarks_on(answer: Any) -> list[Finding]:
     if count > 1:
         return [say("saved_too", count=count, answer=answer.__name__)]
     return []
-
-
-LOOKS = (wrong_numbers, silent_change)
 
 
 def drawn(random: np.random.Generator) -> tuple[Any, Any, Any]:

@@ -87,12 +87,15 @@ def flush_left(g: Array, shape: Shape) -> Array:
     return g
 
 
-def without_keepdim(g: Array, shape: Shape) -> Array:
-    """Both loops, the second of which loses the axes while it counts them."""
+def without_keepdim(g: Array, shape: Shape, always: bool = True) -> Array:
+    """Both loops, the second of which loses the axes while it counts them.
+
+    Without ``always`` an axis that wasn't copied stays.
+    """
     while g.ndim > len(shape):
         g = np.asarray(g.sum(0))
     for axis, length in enumerate(shape):
-        if length == 1:
+        if length == 1 and (always or g.shape[axis] != 1):
             g = np.asarray(g.sum(axis))
     return g
 
@@ -108,6 +111,7 @@ RULES: list[tuple[str, Rule]] = [
     ("R11", all_if_none),
     ("R03", all_kept),
     ("R03", without_keepdim),
+    ("R03", lambda g, shape: without_keepdim(g, shape, always=False)),
     ("R03", by_size),
     ("R02", flush_left),
     *WRONG_SUMS,

@@ -18,6 +18,8 @@ say = Messages(__name__)
 
 RATES = {"W": 0.05, "b": 0.05}
 
+OUTPUTS = 4
+
 
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """One training step; then each of the two Functions for itself."""
@@ -68,10 +70,10 @@ def named_step(times: list[float], rows: int) -> Iterator[Finding]:
         (rows, rows): "bias",
         (1 / rows, 1): "weight",
         (1 / rows, 1 / rows): "mean_twice",
+        (1 / OUTPUTS, 1 / OUTPUTS): "both",
     }
     fitting = [name for factors, name in known.items() if np.allclose(times, factors)]
-    kind = "both" if times[0] == times[1] else "other"
-    name = f"step.{[*fitting, kind][0]}"
+    name = f"step.{[*fitting, 'other'][0]}"
     yield say(name, rows=rows, said=" and ".join(said))
 
 
@@ -113,8 +115,8 @@ def cancelling(message: str, function: Any, name: str, factor: float) -> Finding
 
 
 def drawn(random: np.random.Generator, rows: int) -> tuple[Array, Array, Array, Array]:
-    """x, W, b and the target for so many rows, of two inputs and four outputs."""
-    shapes = ((rows, 2), (4, 2), (4,), (rows, 4))
+    """x, W, b and the target for so many rows, of two inputs each."""
+    shapes = ((rows, 2), (OUTPUTS, 2), (OUTPUTS,), (rows, OUTPUTS))
     x, W, b, target = (numbers(random, *shape) for shape in shapes)
     return x, W, b, target
 

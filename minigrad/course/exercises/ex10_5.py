@@ -47,8 +47,8 @@ def fault_in(
     if not np.allclose(got, right):
         slopes = 3 * (a * x).sum() ** 2 * a + 3 * b * x**2
         rows = hessian_times(np.ones_like(v), x, a, b)
-        known = {"adds": slopes + right, "rows": rows, "late": rows * v}
-        known["slopes"] = slopes * v
+        known = {"adds": slopes + right, "held": right, "twice": right * v}
+        known |= {"rows": rows, "late": rows * v, "slopes": slopes * v}
         # What was in x.grad before the call, ones, may be in it as well.
         near = [np.allclose(got, k) or np.allclose(got, k + 1) for k in known.values()]
         name = named("wrong", dict(zip(known, near, strict=True)), bool)

@@ -62,8 +62,13 @@ def look_at_gap(gap: Any, random: np.random.Generator) -> Iterator[Finding]:
         "both": (-right, right),
         "target": (right, right),
         "made": (-right, -right),
-        "factor": (abs(times) * right, -abs(times) * right),
     }
+    if times:
+        usual["factor"] = (abs(times) * right, -abs(times) * right)
+
+    def fits(pair: tuple[Any, Any]) -> bool:
+        return all(map(np.allclose, found.slopes, pair))
+
     if not (np.allclose(of_made, right) and np.allclose(of_wanted, -right)):
-        name = named("gap", usual, lambda pair: np.allclose(found.slopes, pair))
+        name = named("gap", usual, fits)
         yield say(name, right=right, made=of_made, wanted=of_wanted, times=times)

@@ -2,12 +2,11 @@
 // minigrad.views.numbers works out in Python.
 
 import { message } from "./messages.js";
-import { brief, elementIndex, number } from "./values.js";
+import { brief, elementIndex, labelOf, number } from "./values.js";
 
 /** @typedef {import("./story.js").Story} Story */
 /** @typedef {import("./types").Event} Event */
 /** @typedef {import("./types").GraphEdge} GraphEdge */
-/** @typedef {import("./types").GraphNode} GraphNode */
 /** @typedef {import("./types").Ref} Ref */
 
 /**
@@ -303,11 +302,6 @@ export class Asking {
   text(ref, cell) {
     return cell ? number(this.at(ref, cell)) : brief(this.trace, ref);
   }
-}
-
-/** @param {GraphNode} node */
-function labelOf({ label, tensor }) {
-  return tensor ? message("node.name", { label, tensor }) : label;
 }
 
 /** @param {number} value @param {Term[]} terms @param {number} zeros */

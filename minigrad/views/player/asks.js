@@ -24,7 +24,7 @@ export class Asks {
     });
     this.box = element("section", "ask");
     this.box.hidden = true;
-    this.box.setAttribute("aria-label", message("ask.name"));
+    this.box.ariaLabel = message("ask.name");
     /** @type {string | null} */
     this.shown = null;
   }
@@ -105,7 +105,7 @@ export class Asks {
     const commit = element("button", "primary", message("ask.commit"));
     commit.type = "submit";
     this.note = element("span", "note", message("ask.first"));
-    this.note.setAttribute("role", "status");
+    this.note.role = "status";
     form.append(field, commit, this.note);
     form.onsubmit = (/** @type {SubmitEvent} */ submitted) => {
       submitted.preventDefault();

@@ -2,6 +2,7 @@
 
 import { element, pane, rove, setText, tabStop } from "./dom.js";
 import { message, wordFor } from "./messages.js";
+import { textOfLine } from "./story.js";
 import { brief } from "./values.js";
 
 /** @typedef {import("./steps.js").StepIndex} StepIndex */
@@ -52,7 +53,7 @@ export class CodePane {
     this.stack = element("div", "stack");
     this.between = element("div", "note");
     this.printed = element("pre", "printed");
-    this.printed.setAttribute("aria-label", message("code.printed"));
+    this.printed.ariaLabel = message("code.printed");
     this.empty = element("p", "empty", message("code.none"));
     this.empty.hidden = trace.sources.length > 0;
     this.body.append(this.empty, this.stack, this.printed);
@@ -108,8 +109,7 @@ export class CodePane {
     const crumbs = own.slice(-2).map(({ s, l }) => {
       const crumb = element("span", "crumb");
       const name = `${wordFor(sources[s].name)} ${sources[s].first + l}`;
-      const words = sources[s].tokens[l]?.map(([, part]) => part).join("").trim() || "";
-      crumb.append(element("i", "", name), element("code", "", words));
+      crumb.append(element("i", "", name), element("code", "", textOfLine(sources[s], l)));
       return crumb;
     });
     this.crumbs.replaceChildren(...crumbs);
@@ -169,7 +169,7 @@ export class CodePane {
     if (!this.index.of(what).length) return element("span", "number", number);
     const button = element("button", "number", number);
     button.tabIndex = -1;
-    button.setAttribute("aria-label", message("line.steps", { number }));
+    button.ariaLabel = message("line.steps", { number });
     line.classList.add("has-steps");
     line.onclick = () => {
       if (getSelection().isCollapsed) this.choose(what, message("line.name", { number }));

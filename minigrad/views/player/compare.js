@@ -32,15 +32,8 @@ export class Comparison extends Player {
     const { root, trace } = this;
     const { data, differences } = trace;
     Object.assign(this, { data, differences, changes: data.changes });
-    root.classList.add("mg-player", "mg-comparison");
-    root.tabIndex = 0;
-    root.dataset.lmSuppressShortcuts = "true";
-    root.setAttribute("role", "group");
-    root.setAttribute("aria-label", message("player.name", { title: data.meta.title }));
-    this.say = element("p", "say");
-    this.say.setAttribute("aria-live", "polite");
-    this.begin = element("span");
-    this.phase = element("span");
+    this.prepare();
+    root.classList.add("mg-comparison");
     this.next = textButton(message("compare.next"), message("compare.next"), "d", () => this.goOn());
     this.next.hidden = !data.changes.some(({ say }) => say);
     const sentence = element("div", "sentence");
@@ -66,7 +59,7 @@ export class Comparison extends Player {
       const box = place.querySelector(".sentence");
       box.prepend(element("h2", "", title));
       place.tabIndex = -1;
-      side.say.removeAttribute("aria-live");
+      side.say.ariaLive = null;
       nameSide(place, title);
       return side;
     });
@@ -76,7 +69,7 @@ export class Comparison extends Player {
     this.found = new Found(this);
     this.help = helpSheet(() => this.toggleHelp());
     root.replaceChildren(lead, sentence, this.found.box, both, this.buildBar(), this.help);
-    const tall = Math.max(...this.sides.map((side) => side.graph.height()));
+    const tall = Math.max(...this.sides.map((side) => side.graph.readableHeight()));
     root.style.setProperty("--tall", `${tall}px`);
     for (const side of this.sides) side.root.style.removeProperty("--tall");
     new ResizeObserver(() => this.arrange()).observe(root);
@@ -226,13 +219,7 @@ export class Comparison extends Player {
   // At the slider: where forward ends, and where something comes to differ.
   lay() {
     this.layRegions();
-    const last = this.stops.length - 1;
-    const marks = this.places().map((stop) => {
-      const mark = element("i");
-      mark.style.setProperty("--at", String(stop / (last || 1)));
-      return mark;
-    });
-    this.regions.append(...marks);
+    this.regions.append(...this.marksOf(this.places()));
   }
 
   /** @param {number} level */
@@ -280,7 +267,7 @@ function joined(data) {
 function nameSide(place, side) {
   for (const part of place.querySelectorAll("section[aria-label], [role=region]")) {
     const fields = { name: part.getAttribute("aria-label"), side };
-    part.setAttribute("aria-label", message("compare.side", fields));
+    part.ariaLabel = message("compare.side", fields);
   }
 }
 

@@ -59,7 +59,7 @@ export function setIcon(button, icon, label) {
   const svg = svgElement("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" });
   svg.append(svgElement("path", { d: ICONS[icon] }));
   button.replaceChildren(svg);
-  button.setAttribute("aria-label", label);
+  button.ariaLabel = label;
 }
 
 /**
@@ -69,30 +69,21 @@ export function setIcon(button, icon, label) {
 export function textButton(text, label, key, action) {
   const button = element("button", "", text);
   button.title = message("button.with-key", { label, key });
-  button.setAttribute("aria-label", label);
+  button.ariaLabel = label;
   button.onclick = action;
   return button;
 }
 
 /**
- * @param {string} label
- * @param {[number, string][]} pairs
- * @param {number} chosen
- * @param {(value: number) => void} action
+ * What opens is closed again when the focus goes elsewhere.
+ * @param {HTMLDetailsElement} menu
  */
-export function choice(label, pairs, chosen, action) {
-  const box = element("label", "choice");
-  const select = element("select");
-  select.setAttribute("aria-label", label);
-  for (const [value, words] of pairs) {
-    const option = element("option", "", words);
-    option.value = String(value);
-    option.selected = String(value) === String(chosen);
-    select.append(option);
-  }
-  select.onchange = () => action(Number(select.value));
-  box.append(select);
-  return box;
+export function closeAfter(menu) {
+  menu.addEventListener("focusout", (event) => {
+    const to = /** @type {Node | null} */ (event.relatedTarget);
+    if (to && !menu.contains(to)) menu.open = false;
+  });
+  return menu;
 }
 
 /**
@@ -102,8 +93,8 @@ export function choice(label, pairs, chosen, action) {
 export function helpSheet(close) {
   const help = element("div", "help");
   help.hidden = true;
-  help.setAttribute("role", "dialog");
-  help.setAttribute("aria-label", message("help.name"));
+  help.role = "dialog";
+  help.ariaLabel = message("help.name");
   const sheet = element("div", "sheet");
   for (const [name, rows] of /** @type {[string, string[][]][]} */ ([["marks", HELP_MARKS], ["keys", HELP_KEYS]])) {
     const list = element("dl");

@@ -56,15 +56,15 @@ export function svgElement(tag, attributes = {}) {
 /** @param {string} className @param {string} name */
 export function pane(className, name) {
   const box = element("section", `pane ${className}`);
-  box.setAttribute("aria-label", name);
+  box.ariaLabel = name;
   const head = element("header");
   const title = element("h2", "", name);
   const note = element("span", "note");
   head.append(title, note);
   const body = element("div", "body");
   body.tabIndex = 0;
-  body.setAttribute("role", "region");
-  body.setAttribute("aria-label", message("pane.scrolls", { name }));
+  body.role = "region";
+  body.ariaLabel = message("pane.scrolls", { name });
   box.append(head, body);
   return { box, body, title, note };
 }

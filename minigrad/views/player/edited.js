@@ -17,11 +17,11 @@ export class Edited {
   constructor(python) {
     this.python = python;
     this.box = element("section", "edits");
-    this.box.setAttribute("aria-label", message("edit.name"));
+    this.box.ariaLabel = message("edit.name");
     this.told = element("p", "told");
-    this.told.setAttribute("role", "status");
+    this.told.role = "status";
     this.note = element("p", "note");
-    this.note.setAttribute("role", "alert");
+    this.note.role = "alert";
     this.box.append(this.told, this.note);
   }
 

@@ -36,7 +36,7 @@ export class Edits extends Edited {
       event.preventDefault();
       const typed = this.input.value;
       const same = typed === this.text || Number(typed.trim() || NaN) === Number(this.text);
-      if (same && this.describedAt === this.positionOf(this.what)) this.say(message("editing.same"));
+      if (same && this.describedAt === this.stepOf(this.what)) this.say(message("editing.same"));
       else this.set(this.what, typed, null);
     };
     this.badge = element("button", "badge", message("editing.badge"));
@@ -146,7 +146,7 @@ export class Edits extends Edited {
     if (number !== null) {
       const [slider, most] = [element("input"), 2 * Math.abs(number) || 1];
       Object.assign(slider, { type: "range", min: -most, max: most, step, value: number });
-      slider.setAttribute("aria-label", message("editing.slider", { name }));
+      slider.ariaLabel = message("editing.slider", { name });
       let gesture = {};
       slider.oninput = () => this.set(this.what, (this.input.value = slider.value), gesture);
       slider.onchange = () => (gesture = {});
@@ -166,7 +166,7 @@ export class Edits extends Edited {
    * The step at which a value is edited: once more at the same, if it was edited last.
    * @param {string} what
    */
-  positionOf(what, { edits } = this.runs.at(-1)) {
+  stepOf(what, { edits } = this.runs.at(-1)) {
     const last = edits.at(-1);
     return last?.what === what ? last.position : this.player.position;
   }
@@ -179,7 +179,7 @@ export class Edits extends Edited {
   async set(what, text, gesture) {
     const goesOn = gesture !== null && gesture === this.gesture;
     const run = this.runs.at(goesOn ? -2 : -1);
-    const position = this.positionOf(what, run);
+    const position = this.stepOf(what, run);
     const before = run.edits.at(-1)?.what === what ? run.edits.slice(0, -1) : run.edits;
     const next = [...before, { what, position, text }];
     const number = (this.asked += 1);

@@ -20,15 +20,15 @@ export class Found {
     /** @type {StopFound[]} */
     this.stops = [];
     this.box = element("section", "found");
-    this.box.setAttribute("aria-label", message("found.name"));
+    this.box.ariaLabel = message("found.name");
     this.box.hidden = true;
     this.input = element("input");
     this.input.type = "search";
     this.input.placeholder = message("found.example");
-    this.input.setAttribute("aria-label", message("found.search"));
+    this.input.ariaLabel = message("found.search");
     this.input.oninput = () => this.search(this.input.value);
     this.title = element("b", "found-title");
-    this.title.setAttribute("role", "status");
+    this.title.role = "status";
     const before = message("found.before");
     const after = message("found.after");
     this.moves = element("span", "found-moves");
@@ -41,7 +41,7 @@ export class Found {
     this.closing = iconButton("close", close, "Esc", () => this.close());
     this.box.append(this.input, this.title, this.moves, this.list, this.closing);
     this.marks = element("div", "found-marks");
-    this.marks.setAttribute("aria-hidden", "true"); // the list says it in words
+    this.marks.ariaHidden = "true"; // the list says it in words
   }
 
   open() {
@@ -114,14 +114,7 @@ export class Found {
       const more = message("found.more", { count: count - MOST_LISTED });
       this.list.append(element("li", "note", more));
     }
-    const last = this.player.stops.length - 1;
-    this.marks.replaceChildren(
-      ...this.stops.map(({ stop }) => {
-        const mark = element("i");
-        mark.style.setProperty("--at", String(stop / (last || 1)));
-        return mark;
-      }),
-    );
+    this.marks.replaceChildren(...this.player.marksOf(this.stops.map(({ stop }) => stop)));
     this.here();
   }
 
@@ -140,12 +133,7 @@ export class Found {
     if (!this.stops.length) return;
     const now = this.player.stopNow();
     this.stops.slice(0, MOST_LISTED).forEach(({ stop }, index) => {
-      /**
-       * @type {ChildNode & Partial<Pick<Element, "setAttribute" | "removeAttribute">>}
-       */
-      const button = this.list.children[index].firstChild;
-      if (stop === now) button.setAttribute("aria-current", "step");
-      else button.removeAttribute("aria-current");
+      this.list.children[index].firstElementChild.ariaCurrent = stop === now ? "step" : null;
     });
   }
 

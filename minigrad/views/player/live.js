@@ -8,7 +8,6 @@ import { fitFrame, followTheme, recall, remember } from "./page.js";
 import { Player } from "./player.js";
 import { succeed } from "./successor.js";
 
-/** @typedef {import("./types").Event} Event */
 /** @typedef {import("./types").Trace} Trace */
 
 /** @typedef {{ kind: string, low?: number, high?: number, step?: number }} Input */
@@ -52,18 +51,18 @@ class Live {
     this.change = ""; // the newest change made here
     this.changes = 0;
     this.form = element("form", "live");
-    this.form.setAttribute("aria-label", message("live.name"));
+    this.form.ariaLabel = message("live.name");
     this.form.onsubmit = (event) => event.preventDefault();
     this.form.addEventListener("keydown", ({ key }) => {
       if (key === "Escape") leaveFrame();
     });
     this.status = element("p", "status");
-    this.status.setAttribute("role", "status");
+    this.status.role = "status";
     this.printed = element("pre", "printed");
-    this.printed.setAttribute("aria-label", message("live.printed"));
+    this.printed.ariaLabel = message("live.printed");
     this.drawn = element("div", "drawn");
     this.told = element("p", "unseen");
-    this.told.setAttribute("aria-live", "polite");
+    this.told.ariaLive = "polite";
     this.place = element("div");
     root.replaceChildren(this.form, this.place);
     channel.onShown = (text) => this.show(JSON.parse(text));
@@ -171,7 +170,7 @@ class Field {
     label.htmlFor = this.entry.id;
     this.problem = element("p", "problem");
     this.problem.id = `${this.entry.id}-problem`;
-    this.problem.setAttribute("role", "alert");
+    this.problem.role = "alert";
     this.box.append(label);
     if (input.kind === "slider") this.box.append(this.sliderOf(name, input));
     this.box.append(this.entry, this.problem);
@@ -183,7 +182,7 @@ class Field {
   sliderOf(name, { low, high, step }) {
     this.slider = element("input", "slider");
     Object.assign(this.slider, { type: "range", min: low, max: high, step });
-    this.slider.setAttribute("aria-label", message("live.slider", { name }));
+    this.slider.ariaLabel = message("live.slider", { name });
     this.slider.oninput = () => {
       this.entry.value = this.slider.value;
       this.meant();

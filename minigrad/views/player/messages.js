@@ -1,5 +1,6 @@
 // The texts of the page. They are written in minigrad/tracing/messages.toml, the one table
-// of all texts, and stand before this code in every page: MESSAGES and WORDS.
+// of all texts; script.py puts most in the place of the keys that this code names, others
+// before it: MESSAGES and WORDS.
 
 /**
  * A text, its {fields} filled in; of two, for a count of 1, that which ends in "one".
@@ -9,8 +10,7 @@
  */
 export function message(key, fields = {}) {
   const one = fields.count === 1 ? MESSAGES[`${key}.one`] : undefined;
-  const text = one ?? MESSAGES[key];
-  if (text === undefined) throw new Error(`no message ${key}`);
+  const text = one ?? MESSAGES[key] ?? key;
   return text.replace(/\{(\w+)\}/g, (_, name) => String(fields[name]));
 }
 

@@ -17,10 +17,10 @@ export class Numbers {
     this.player = player;
     this.episodes = null; // made when a number is first asked for
     this.box = element("section", "number-box");
-    this.box.setAttribute("aria-label", message("number.name"));
+    this.box.ariaLabel = message("number.name");
     this.box.hidden = true;
     this.say = element("p", "number-say");
-    this.say.setAttribute("aria-live", "polite");
+    this.say.ariaLive = "polite";
     this.table = element("div", "number-table");
     this.list = element("ul", "addends");
     this.legend = element("p", "number-legend", message("number.legend"));
@@ -137,7 +137,7 @@ export class Numbers {
   light(edge) {
     this.lit = edge;
     for (const button of this.list.querySelectorAll(".addend[data-edge]")) {
-      button.setAttribute("aria-pressed", String(button.dataset.edge === edge));
+      button.ariaPressed = String(button.dataset.edge === edge);
     }
     this.mark(edge);
   }

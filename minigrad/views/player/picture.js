@@ -6,7 +6,7 @@
 import { element, rove, setText, svgElement, tabStop, tells } from "./dom.js";
 import { message } from "./messages.js";
 import { callOf, dataOf, leafOf, setKinds } from "./scene.js";
-import { brief, shapeWords } from "./values.js";
+import { brief, labelOf, shapeWords } from "./values.js";
 import { flowOf, placeTags, pointsOf, wireOf } from "./wires.js";
 
 /** @typedef {import("./steps.js").StepIndex} StepIndex */
@@ -57,11 +57,11 @@ export class PicturePane {
     Object.assign(this, { trace, story, index, choose, pin }, ON_PAGE);
     this.name = `mg-tip-${(count += 1)}`;
     this.box = element("section", "pane graph");
-    this.box.setAttribute("aria-label", message("graph.name"));
+    this.box.ariaLabel = message("graph.name");
     this.body = element("div", "body");
     this.body.tabIndex = 0;
-    this.body.setAttribute("role", "region");
-    this.body.setAttribute("aria-label", message("picture.region"));
+    this.body.role = "region";
+    this.body.ariaLabel = message("picture.region");
     this.empty = element("p", "empty");
     this.note = element("p", "window-note");
     this.body.append(this.empty);
@@ -76,7 +76,7 @@ export class PicturePane {
 
   begin() {
     this.svg = svgElement("svg", { class: "scene", role: "group" });
-    this.svg.setAttribute("aria-label", message("graph.picture"));
+    this.svg.ariaLabel = message("graph.picture");
     this.body.append(this.svg);
     this.map = svgElement("svg", { class: "map", "aria-hidden": "true", preserveAspectRatio: "none" });
     this.map.onclick = (event) => this.goTo(event);
@@ -183,7 +183,7 @@ export class PicturePane {
     for (const [words, name, action] of buttons) {
       const button = element("button", "", words);
       button.title = message(name);
-      if (name !== "zoom.open") button.setAttribute("aria-label", message(name));
+      if (name !== "zoom.open") button.ariaLabel = message(name);
       button.onclick = action;
       box.append(button);
     }
@@ -263,16 +263,15 @@ export class PicturePane {
    * @param {SVGElement} hit @param {string} name @param {() => void} action
    */
   makeButton(hit, name, action) {
-    hit.setAttribute("role", "button");
+    hit.role = "button";
     hit.setAttribute("tabindex", "-1");
-    hit.setAttribute("aria-label", name);
+    hit.ariaLabel = name;
     hit.onclick = () => !this.dragged && action();
   }
 
   /** @param {string} id @returns {string} */
   nodeName(id) {
-    const { label, tensor } = this.story.nodes[id] || { label: id };
-    return tensor ? message("node.name", { label, tensor }) : label;
+    return labelOf(this.story.nodes[id] || { label: id });
   }
 
   /** @param {string} id @returns {string} */
@@ -302,7 +301,7 @@ export class PicturePane {
   // Where it is looked at from
 
   // The height at which all of it can be read, if that is not too high for a page.
-  height() {
+  readableHeight() {
     return this.picture ? Math.min(MOST_HIGH, this.picture.size[1] * LEAST_SCALE + 2 * ON_PAGE.border[1]) : 0;
   }
 

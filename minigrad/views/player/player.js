@@ -1,7 +1,7 @@
 // The player: it ties the panes to buttons and keys.
 
 import { CodePane } from "./code.js";
-import { choice, helpSheet, iconButton, setIcon, textButton } from "./controls.js";
+import { closeAfter, helpSheet, iconButton, setIcon, textButton } from "./controls.js";
 import { CtxPane } from "./ctx.js";
 import { element, setText } from "./dom.js";
 import { Edited } from "./edited.js";
@@ -52,19 +52,10 @@ export class Player {
   }
 
   build() {
-    const root = this.root;
-    root.classList.add("mg-player");
+    const { root } = this;
+    this.prepare();
     root.dataset.level = String(this.level);
-    root.tabIndex = 0;
-    root.dataset.lmSuppressShortcuts = "true";
-    root.setAttribute("role", "group");
-    const title = this.trace.meta.title || message("player.untitled");
-    root.setAttribute("aria-label", message("player.name", { title }));
-    this.say = element("p", "say");
-    this.say.setAttribute("aria-live", "polite");
-    this.begin = element("span", "begin", message("player.begin"));
     const sentence = (this.sentence = element("div", "sentence"));
-    this.phase = element("span", "phase");
     sentence.append(this.say, this.phase, this.begin);
     this.found = new Found(this);
     /** @type {Choose} */
@@ -88,7 +79,7 @@ export class Player {
     const pin = (ctx) => ctx !== null && this.inspect(true, ctx);
     this.graph = new PicturePane(this.trace, this.story, this.index, chooseInGraph, pin);
     if (this.graph.zoomBox) sentence.append(this.graph.zoomBox);
-    root.style.setProperty("--tall", `${this.graph.height()}px`);
+    root.style.setProperty("--tall", `${this.graph.readableHeight()}px`);
     const memory = new Memory(this.trace);
     /** @param {number} position */
     const stopAt = (position) => this.stopAt(position);
@@ -119,6 +110,20 @@ export class Player {
     root.addEventListener("keydown", (/** @type {Key} */ event) => onKey(this, event), { signal });
   }
 
+  prepare() {
+    const { root } = this;
+    root.classList.add("mg-player");
+    root.tabIndex = 0;
+    root.dataset.lmSuppressShortcuts = "true";
+    root.role = "group";
+    const title = this.trace.meta.title || message("player.untitled");
+    root.ariaLabel = message("player.name", { title });
+    this.say = element("p", "say");
+    this.say.ariaLive = "polite";
+    this.begin = element("span", "begin", message("player.begin"));
+    this.phase = element("span", "phase");
+  }
+
   buildBar() {
     const bar = element("div", "bar");
     /** @param {string} name @param {string} key @param {() => void} action */
@@ -133,12 +138,12 @@ export class Player {
     this.slider = element("input", "slider");
     this.slider.type = "range";
     this.slider.min = "0";
-    this.slider.setAttribute("aria-label", message("slider.name"));
+    this.slider.ariaLabel = message("slider.name");
     this.slider.oninput = () => this.go(this.stops[Number(this.slider.value)]);
     this.count = element("span", "count");
     this.levels = element("div", "levels");
-    this.levels.setAttribute("role", "group");
-    this.levels.setAttribute("aria-label", message("level.name"));
+    this.levels.role = "group";
+    this.levels.ariaLabel = message("level.name");
     for (const level of LEVELS) {
       const button = element("button", "", message(`level.${level}`));
       button.value = String(level);
@@ -147,7 +152,7 @@ export class Player {
     }
     this.showLevel();
     this.regions = element("div", "regions");
-    this.regions.setAttribute("aria-hidden", "true");
+    this.regions.ariaHidden = "true";
     const scrub = element("div", "scrub");
     const track = element("div", "track");
     track.append(this.regions, this.slider, this.found.marks);
@@ -167,7 +172,7 @@ export class Player {
   buildMenu() {
     const menu = element("details", "more");
     const summary = element("summary", "", "…");
-    summary.setAttribute("aria-label", message("menu.name"));
+    summary.ariaLabel = message("menu.name");
     summary.title = message("menu.name");
     const list = element("div", "menu");
     /** @param {string} name @param {string} key @param {() => void} action */
@@ -190,17 +195,13 @@ export class Player {
     entry("presenter", "p", () => this.presenter.toggle());
     entry("full", "f", () => this.toggleFull());
     entry("help", "?", () => this.toggleHelp());
-    /** @type {[number, string][]} */
-    const speeds = SPEEDS.map((speed) => [speed, `${speed}×`]);
-    /** @param {number} value */
-    const faster = (value) => (this.speed = value);
-    list.append(choice(message("speed.name"), speeds, this.speed, faster), savingMenu(this));
+    const speed = element("select");
+    speed.ariaLabel = message("speed.name");
+    for (const one of SPEEDS) speed.append(new Option(`${one}×`, String(one), false, one === this.speed));
+    speed.onchange = () => (this.speed = Number(speed.value));
+    list.append(speed, savingMenu(this));
     menu.append(summary, list);
-    menu.addEventListener("focusout", (event) => {
-      const to = /** @type {Element | null} */ (event.relatedTarget);
-      if (to && !menu.contains(to)) menu.open = false;
-    });
-    return menu;
+    return closeAfter(menu);
   }
 
   // What stands along the stops of a level.
@@ -226,7 +227,7 @@ export class Player {
 
   showLevel() {
     for (const button of this.levels.children) {
-      button.setAttribute("aria-pressed", String(Number(button.value) === this.level));
+      button.ariaPressed = String(Number(button.value) === this.level);
     }
     this.root.dataset.level = String(this.level);
     this.root.classList.toggle("with-engine", this.level === 3 || Boolean(this.engine));
@@ -315,7 +316,7 @@ export class Player {
     const last = this.stops.length - 1;
     this.slider.max = String(last);
     this.slider.value = String(stop);
-    this.slider.setAttribute("aria-valuetext", message("player.place", { step: stop, last }));
+    this.slider.ariaValueText = message("player.place", { step: stop, last });
     setText(this.count, message("player.count", { step: stop, last }));
     for (const button of this.backward) button.disabled = this.position === 0;
     for (const button of this.forward) button.disabled = this.position >= this.stops[last];
@@ -338,6 +339,23 @@ export class Player {
   stopAt(position) {
     const place = lastAtMost(this.stops, position - 1) + 1;
     return Math.min(place, this.stops.length - 1);
+  }
+
+  /**
+   * Where a stop is, from 0 to 1.
+   * @param {number} stop
+   */
+  shareOf(stop) {
+    return stop / (this.stops.length - 1 || 1);
+  }
+
+  /** @param {number[]} stops @returns {HTMLElement[]} for the slider */
+  marksOf(stops) {
+    return stops.map((stop) => {
+      const mark = element("i");
+      mark.style.setProperty("--at", String(this.shareOf(stop)));
+      return mark;
+    });
   }
 
   sayStep() {
@@ -436,5 +454,5 @@ export class Player {
  */
 function phaseOf({ phases }) {
   const { of, name } = phases.at(-1) || {};
-  return name ? message("phase", { of, name: wordFor(name) }) : "";
+  return name ? message("phase.name", { of, name: wordFor(name) }) : "";
 }

@@ -18,7 +18,7 @@ export class Presenter {
     this.on = false;
     this.pausing = false;
     this.clock = element("span", "clock");
-    this.clock.setAttribute("role", "timer");
+    this.clock.role = "timer";
     const { signal } = player.listening;
     // Esc leaves the full screen, which takes no other key: it ends all of it.
     player.root.addEventListener("fullscreenchange", () => {

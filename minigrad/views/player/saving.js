@@ -1,5 +1,6 @@
 // What can be taken away: a step as a picture, all steps as text.
 
+import { closeAfter } from "./controls.js";
 import { element, svgElement } from "./dom.js";
 import { message } from "./messages.js";
 
@@ -7,7 +8,6 @@ import { message } from "./messages.js";
 /** @typedef {import("./player.js").Player} Player */
 /** @typedef {import("./types").Trace} Trace */
 /** @typedef {{ text: string, width: number, height: number }} Picture */
-/** @typedef {FocusEvent & { relatedTarget: Element | null }} InPage */
 
 const STYLES = [
   "display", "fill", "stroke", "stroke-width", "stroke-dasharray", "opacity",
@@ -139,8 +139,5 @@ export function savingMenu(player) {
     list.append(button);
   }
   menu.append(summary, list);
-  menu.addEventListener("focusout", /** @param {InPage} event */ (event) => {
-    if (!menu.contains(event.relatedTarget)) menu.open = false;
-  });
-  return menu;
+  return closeAfter(menu);
 }

@@ -1,7 +1,7 @@
 // The parts of the picture: each is made once, and then brought up to what is shown.
 
 import { squares } from "./arrays.js";
-import { svgElement } from "./dom.js";
+import { setText, svgElement } from "./dom.js";
 import { message, wordFor } from "./messages.js";
 import { brief, oddWords } from "./values.js";
 
@@ -36,11 +36,6 @@ function text(x, y, words, kind, anchor = "middle") {
   const made = svgElement("text", { x, y, class: kind, "text-anchor": anchor });
   made.textContent = words;
   return made;
-}
-
-/** @param {Element} node @param {string} words */
-export function write(node, words) {
-  if (node.textContent !== words) node.textContent = words;
 }
 
 /** @param {Element} node @param {Record<string, unknown>} kinds */
@@ -92,7 +87,7 @@ const BEHIND = 4; // how far the second card of a stack looks out
  * @param {Element} node @param {string} words
  */
 function writeValue(node, words) {
-  write(node, words);
+  setText(node, words);
   setKinds(node, { long: words.length > MANY });
 }
 
@@ -134,7 +129,7 @@ class Chip {
     this.look = look;
     const value = valueOf(this.trace, ref);
     const drawn = this.isArray && value && !isWritten(value);
-    write(this.note, drawn ? shapeOf(value, this.mapped) : "");
+    setText(this.note, drawn ? shapeOf(value, this.mapped) : "");
     drawInto(this.thumb, this.spot, drawn && known ? value : null);
     const short = !known || !ref ? "?" : isWritten(value) ? brief(this.trace, ref) : this.isArray ? "" : shapeOf(value, this.mapped);
     writeValue(this.value, drawn ? "" : short);
@@ -169,7 +164,7 @@ export function leafOf(owner, part) {
   const show = ({ state, event }) => {
     const changed = state.changed[part.t];
     chip.show(changed?.ref || part.v, true);
-    write(chip.stamp, changed ? message("value.version", { version: changed.ver }) : "");
+    setText(chip.stamp, changed ? message("value.version", { version: changed.ver }) : "");
     const old = state.grads[part.n];
     const waiting = Object.values(state.waiting[part.n] || {});
     const coming = state.coming[part.n] && waiting[0]?.total;
@@ -186,7 +181,7 @@ export function leafOf(owner, part) {
       const number = shortened(words.length > room ? words.replaceAll(" ", "") : words, room);
       const written = drawn ? shapeOf(array, part.v?.ax) : number;
       const arrow = !old && written.length + 2 <= room ? "← " : "";
-      write(value, ref ? arrow + written : "None");
+      setText(value, ref ? arrow + written : "None");
       setKinds(value, { below: isLong });
       const [left, top] = isLong ? [x + w / 2, y + h - 12] : corner;
       value.setAttribute("x", left);
@@ -243,7 +238,7 @@ class Tray {
     const value = gathered.length === 1 && !left ? valueOf(this.trace, gathered[0].total) : null;
     const room = Math.floor((this.spot[2] - 12) / LETTER);
     const isDrawn = drawInto(this.thumb, this.spot, there && this.isArray ? value : null);
-    write(this.sum, !there ? "" : isDrawn ? shortened(shapeOf(value, this.mapped), room) : this.words(gathered, left, room, isFull));
+    setText(this.sum, !there ? "" : isDrawn ? shortened(shapeOf(value, this.mapped), room) : this.words(gathered, left, room, isFull));
   }
 
   /** @param {Ref | undefined} tangent beside the value */
@@ -256,7 +251,7 @@ class Tray {
     drawInto(this.thumb, this.spot, this.isArray ? valueOf(this.trace, tangent) : null);
     const room = Math.floor((this.spot[2] - 12) / LETTER);
     const words = message("tangent.beside", { value });
-    write(this.sum, shortened(words.length <= room ? words : value, room));
+    setText(this.sum, shortened(words.length <= room ? words : value, room));
   }
 
   /**
@@ -355,7 +350,7 @@ export function callOf(owner, part) {
       const stale = known && changed && state.handles[part.t[slot]] !== part.n;
       chip.show(part.v[slot], known);
       setKinds(chip.box, { hot: (event?.k === "graph.node" && event.n === part.n) || (call === "returned" && !now), stale });
-      write(chip.stamp, stale ? message("value.version", { version: changed.ver }) : "");
+      setText(chip.stamp, stale ? message("value.version", { version: changed.ver }) : "");
     });
     setKinds(flow, { lit: running || (event?.k === "graph.node" && event.n === part.n), used: now || unrecorded });
     params.forEach((pill, place) => setKinds(pill, { full: state.grads[part.leaves[place]] }));
@@ -434,7 +429,7 @@ class Box {
     const running = now === "active";
     setKinds(this.box, { there, open: !now || running || freed, running, freed, fails, handed: !now && call === "forward" });
     setKinds(this.dock, { docked: now, made: call && !now });
-    write(this.head, now ? part.head : "ctx");
+    setText(this.head, now ? part.head : "ctx");
     let filled = 0;
     let label = part.label;
     for (const cell of this.cells) {
@@ -446,12 +441,12 @@ class Box {
       const packed = cell.key.startsWith("saved.") && inside && !"ST".includes(ref.t);
       setKinds(cell.box, { inside, stale, packed });
       if (stale) label = message("box.stale", { saved: ref.ver, now: ref.now });
-      if (inside) write(cell.words, shortened(this.wordsOf(cell.key, ref, stale), cell.room));
+      if (inside) setText(cell.words, shortened(this.wordsOf(cell.key, ref, stale), cell.room));
     }
-    write(this.label, label);
+    setText(this.label, label);
     setKinds(this.label, { stale: label !== part.label });
     if (this.rest) setKinds(this.rest, { gone: !filled });
-    write(this.empty, filled ? "" : this.emptyWords(Boolean(now), freed));
+    setText(this.empty, filled ? "" : this.emptyWords(Boolean(now), freed));
   }
 
   /** @param {boolean} docked @param {boolean} freed */

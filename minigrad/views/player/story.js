@@ -117,10 +117,15 @@ export class Story {
  * @param {Trace} trace @param {import("./types").Event} event
  */
 function sentenceOfLine({ sources }, { s, l }) {
-  const { name, first, tokens } = sources[s];
-  const text = tokens[l].map(([, part]) => part).join("").trim();
+  const { name, first } = sources[s];
+  const text = textOfLine(sources[s], l);
   const fields = { function: wordFor(name), number: first + l, text };
   return message(text ? "line.next.text" : "line.next", fields);
+}
+
+/** @param {Trace["sources"][number]} source @param {number} line */
+export function textOfLine({ tokens }, line) {
+  return (tokens[line] || []).map(([, part]) => part).join("").trim();
 }
 
 /** @param {() => void} task */

@@ -41,7 +41,7 @@ export class Timeline {
     this.held = null;
     this.now = element("i", "now");
     this.picture = element("div", "tracks");
-    this.picture.setAttribute("role", "img");
+    this.picture.role = "img";
     this.picture.onclick = (event) => this.goTo(event);
     this.sums = this.owners.map(() => element("span", "sum"));
     this.labels = this.owners.map((owner) => this.label(owner));
@@ -68,8 +68,7 @@ export class Timeline {
 
   /** @param {number} position */
   share(position) {
-    const last = this.player.stops.length - 1;
-    return this.player.stopAt(position) / (last || 1);
+    return this.player.shareOf(this.player.stopAt(position));
   }
 
   /** @param {Owner} owner */
@@ -107,10 +106,8 @@ export class Timeline {
     const held = this.memory.stateAt(position);
     if (held !== this.held) this.showHeld(held, position);
     this.held = held;
-    const last = this.player.stops.length - 1;
-    const here = `${(100 * this.player.stopNow()) / (last || 1)}%`;
-    this.now.style.left = here;
-    this.veil.style.left = here;
+    const here = `${100 * this.player.shareOf(this.player.stopNow())}%`;
+    this.now.style.left = this.veil.style.left = here;
   }
 
   /** @param {Moments} held @param {number} position */
@@ -136,7 +133,7 @@ export class Timeline {
       if (own) parts.push(message("memory.part", { owner: owner.of, bytes: words }));
     });
     const all = parts.join(", ") || message("memory.nobody");
-    this.picture.setAttribute("aria-label", message("memory.sentence", { ...fields, parts: all }));
+    this.picture.ariaLabel = message("memory.sentence", { ...fields, parts: all });
   }
 
   /** @param {MouseEvent} event */

@@ -15,7 +15,7 @@ export class Tip {
     this.root = root;
     this.box = element("div", "tip");
     this.box.id = `tip-${Math.random().toString(36).slice(2)}`;
-    this.box.setAttribute("role", "tooltip");
+    this.box.role = "tooltip";
     this.box.hidden = true;
     root.addEventListener("pointerover", (event) => this.over(event), { signal });
     root.addEventListener("pointerleave", () => this.hide(), { signal });
@@ -37,7 +37,9 @@ export class Tip {
     this.fill(told);
     this.box.hidden = false;
     this.put(place.getBoundingClientRect());
-    if (event.type === "focusin") event.target.setAttribute("aria-describedby", this.box.id);
+    if (event.type !== "focusin") return;
+    this.described = event.target;
+    this.described.setAttribute("aria-describedby", this.box.id);
   }
 
   /** @param {Told} told */
@@ -95,11 +97,7 @@ export class Tip {
     if (this.box.hidden) return false;
     this.box.hidden = true;
     this.place = null;
-    for (const one of this.root.querySelectorAll("[aria-describedby]")) {
-      if (one.getAttribute("aria-describedby") === this.box.id) {
-        one.removeAttribute("aria-describedby");
-      }
-    }
+    this.described?.removeAttribute("aria-describedby");
     return true;
   }
 }

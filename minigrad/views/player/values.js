@@ -4,7 +4,6 @@ import { element, rove, tabStop, tells } from "./dom.js";
 import { message, wordFor } from "./messages.js";
 
 /** @typedef {import("./types").Trace} Trace */
-/** @typedef {import("./types").Event} Event */
 /** @typedef {import("./types").Ref} Ref */
 /** @typedef {import("./types").Value} Value */
 /** @typedef {Value["rows"][number][number]} Cell */
@@ -40,6 +39,11 @@ function untied(x, digits) {
 export function exact(x) {
   if (x === null || x === undefined) return "nan";
   return typeof x === "number" ? String(Number(x.toPrecision(7))) : String(x);
+}
+
+/** @param {{label: string, tensor?: string | null}} node @returns {string} */
+export function labelOf({ label, tensor }) {
+  return tensor ? message("node.name", { label, tensor }) : label;
 }
 
 /** @param {Value} value */
@@ -161,10 +165,10 @@ export function heatMap(value, ask = null, chosen = null) {
   const count = value.rows.length * columns;
   const withNumbers = count <= MAX_NUMBERS;
   const map = element("div", withNumbers ? "heat" : "heat tiny");
-  map.setAttribute("role", "img");
+  map.role = "img";
   const [min, max] = [number(value.min), number(value.max)];
   const fields = { shape: shapeWords(value.shape), min, max };
-  map.setAttribute("aria-label", message("value.array", fields));
+  map.ariaLabel = message("value.array", fields);
   map.style.gridTemplateColumns = `repeat(${columns}, auto)`;
   const most = Math.max(Math.abs(value.min), Math.abs(value.max)) || 1;
   value.rows.flat().forEach((x, index) => {
@@ -200,7 +204,7 @@ function kindOf(x) {
 function makeAskable(cell, value, place, x, ask) {
   cell.tabIndex = -1;
   const fields = { index: elementIndex(value, place), value: number(x) };
-  cell.setAttribute("aria-label", message("number.element", fields));
+  cell.ariaLabel = message("number.element", fields);
   cell.onclick = () => ask(place);
 }
 
@@ -211,9 +215,9 @@ function makeAskable(cell, value, place, x, ask) {
 function goAmong(map, columns, chosen) {
   const cells = [...map.children];
   const at = chosen ? chosen[0] * columns + chosen[1] : 0;
-  map.setAttribute("role", "group");
+  map.role = "group";
   tabStop(map, cells[at]);
-  if (chosen) cells[at].setAttribute("aria-current", "true");
+  if (chosen) cells[at].ariaCurrent = "true";
   rove(map, "button", { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns });
 }
 

@@ -1,7 +1,7 @@
 // Lines of the picture: values go along them to a card, gradients back to a box or a slot.
 
-import { svgElement } from "./dom.js";
-import { shortened, isWritten, setKinds, valueOf, write } from "./scene.js";
+import { setText, svgElement } from "./dom.js";
+import { shortened, isWritten, setKinds, valueOf } from "./scene.js";
 import { brief } from "./values.js";
 import { message } from "./messages.js";
 
@@ -205,12 +205,12 @@ export function wireOf(owner, line, tags = {}) {
     if (slope) {
       const told = state.slopes[line.id];
       setKinds(slope.tag, { there: told });
-      if (told) write(slope.words, shortened(slopeWords(told), slope.room));
+      if (told) setText(slope.words, shortened(slopeWords(told), slope.room));
     }
     if (grad) {
       const words = sent && now !== "none" ? gradWords(owner.trace, sent) : "";
       setKinds(grad.tag, { there: words, hot });
-      if (words) write(grad.words, shortened(words, grad.room));
+      if (words) setText(grad.words, shortened(words, grad.room));
     }
   };
   return { shape, over, show };

@@ -174,7 +174,7 @@ def test_threads_count_like_processes(either: Box) -> None:
 import threading, time
 for _ in range(200):
     threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
-time.sleep(5)
+time.sleep(1)
 """
     result = graded(either, many, RIGHT)
     ended = "more than 48 processes and threads" in result.note

@@ -162,15 +162,15 @@ def test_a_file_that_names_all_exercises_costs_no_more_than_its_budget(
 ) -> None:
     source = hand_in(tmp_path / "in", ada=RIGHT, eve=ENDLESS, zoe=WRONG)
     began = time.monotonic()
-    limits = ["--seconds", "3", "--student-seconds", "5", "--jobs", "1"]
+    limits = ["--seconds", "2", "--student-seconds", "3", "--jobs", "1"]
     assert graded(source, tmp_path / "out", *limits) == 0
-    # Two are begun, which end after three seconds each.
+    # Two are begun, which end after two seconds each.
     assert time.monotonic() - began < 40
     found = [r for r in rows(tmp_path / "out") if r["student"] == "eve"]
     assert [r["state"] for r in found].count("crashed") == 2
     assert len(found) == len(EXERCISES)
     for report in in_all_reports(tmp_path / "out", "eve"):
-        assert "The 5 seconds for everything that a student hands in" in report
+        assert "The 3 seconds for everything that a student hands in" in report
     others = [r["state"] for r in rows(tmp_path / "out") if r["student"] != "eve"]
     assert others == ["solved", "wrong"]
 

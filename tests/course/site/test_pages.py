@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import gzip
+import html
 import json
 import os
 import re
@@ -22,6 +23,8 @@ from playwright.sync_api import Browser, Page
 
 from minigrad.course import site
 from minigrad.course.author import slides
+from minigrad.course.check import with_code
+from minigrad.course.exercises import catalogue
 from minigrad.course.site import pages, pyodide
 from minigrad.course.site.pages import lessons, playground, reference
 from minigrad.course.site.pages.shared import Shared
@@ -39,6 +42,7 @@ RUN_SERIOUS = RUN_AXE.replace(
     "found.violations.filter(({ impact }) => /serious|critical/.test(impact))",
 )
 LESSON = "lessons/01_where_ctx_comes_from.html"
+EXERCISES = "exercises/01_exercises.html"
 TAKEN = """
 () => ["navigation", "resource"]
   .flatMap((kind) => performance.getEntriesByType(kind))
@@ -222,16 +226,59 @@ def test_links_lead_somewhere_and_pages_load_nothing_from_elsewhere(
     ]
 
 
-def test_each_lesson_leads_to_the_edition_and_is_there_to_download(
+def test_each_notebook_leads_to_the_edition_and_is_there_to_download(
     website: Path,
 ) -> None:
-    found = Found(website / LESSON).addresses
-    notebook = "01_where_ctx_comes_from.ipynb"
-    assert f"{EDITION}lab/index.html?path=notebooks/{notebook}" in found
-    exercises = "exercises/01_where_ctx_comes_from/01_exercises.ipynb"
-    assert f"{EDITION}lab/index.html?path={exercises}" in found
-    downloaded = website / "download" / notebook
-    assert downloaded.read_bytes() == slides.lesson_file("01").read_bytes()
+    for place, notebook, beside in (
+        (LESSON, slides.lesson_file("01"), EXERCISES),
+        (EXERCISES, pages.exercises_of(slides.lesson_file("01")), LESSON),
+    ):
+        _, _, page = (website / place).read_text("utf8").partition("minigrad-actions")
+        inside = notebook.relative_to(pages.ROOT).as_posix()
+        assert re.findall('href="([^"]*)"', page.partition("</p>")[0]) == [
+            f"{EDITION}lab/index.html?path={inside}",
+            f"../download/{notebook.name}",
+            f"../{beside}",
+        ]
+        downloaded = website / "download" / notebook.name
+        assert downloaded.read_bytes() == notebook.read_bytes()
+
+
+# Exercises
+
+
+def lines_of(notebook: Path) -> set[str]:
+    """The lines in what a learner writes, without those that only take up room."""
+    cells = json.loads(notebook.read_text("utf8"))["cells"]
+    written = [c for c in cells if "exercise" in c["metadata"].get("tags", [])]
+    lines = [line.strip() for cell in written for line in cell["source"]]
+    return {line for line in lines if line}
+
+
+def test_exercises_show_what_they_ask_and_fold_hints_but_tell_no_answer(
+    website: Path,
+) -> None:
+    page = (website / EXERCISES).read_text("utf8")
+    text = html.unescape(re.sub("<[^>]*>", "", page))
+    shipped = pages.exercises_of(slides.lesson_file("01"))
+    solved = pages.ROOT / f"solutions/{shipped.parent.name}/{shipped.parent.name}.ipynb"
+    lines = lines_of(shipped)
+    stubs = [line for line in lines if not line.startswith("exercise(")]
+    assert not [line for line in stubs if line not in text]
+    shipped_text = shipped.read_text("utf8")
+    answers = [line for line in lines_of(solved) if line not in shipped_text]
+    assert len(answers) > 3
+    assert not [line for line in answers if line in text]
+    asked = [catalogue.load(name) for name in catalogue.names() if name[:2] == "01"]
+    for exercise in asked:
+        for question in exercise.questions:
+            assert lessons.paragraphs(question.why) not in page
+            assert with_code(question.text) in page
+        for hint in exercise.hints:
+            assert f"</summary>{lessons.paragraphs(hint)}</details>" in page
+    assert page.count("What the check asks") == 3
+    assert "NotImplementedError  " not in text
+    assert "ipykernel" not in text
 
 
 # What has no lesson
@@ -381,35 +428,35 @@ def test_first_picture_takes_few_bytes(page: Page, website: Path) -> None:
     assert 100_000 < taken < FIRST_PICTURE
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_and_players_are_as_dark_as_the_page(
-    page: Page, website: Path, scheme: Any
+    page: Page, website: Path
 ) -> None:
-    page.emulate_media(color_scheme=scheme)
-    places = [LESSON, "ctx/mark_dirty.html", "playground.html", "questions.html"]
-    for place in [*places, "glossary.html", "index.html"]:
+    places = [LESSON, EXERCISES, "playground.html", "questions.html", "glossary.html"]
+    for place in [*places, "index.html", "ctx/mark_dirty.html"]:
         page.goto((website / place).as_uri())
         page.evaluate(AXE.read_text("utf8"))
-        assert page.evaluate(RUN_SERIOUS) == [], place
-    page.goto((website / "ctx/mark_dirty.html").as_uri())
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            assert page.evaluate(RUN_SERIOUS) == [], (place, scheme)
     frame = frame_in(page, "[data-minigrad-player]")
-    dark = "() => document.documentElement.classList.contains('dark')"
-    assert frame.evaluate(dark) == (scheme == "dark")
+    is_dark = "() => document.documentElement.classList.contains('dark')"
+    is_light = f"() => !({is_dark})()"
+    frame.wait_for_function(is_dark)
+    page.emulate_media(color_scheme="light")
+    frame.wait_for_function(is_light)
     page.evaluate("document.body.dataset.theme = 'dark'")
-    frame.wait_for_function(dark)
+    frame.wait_for_function(is_dark)
     page.evaluate("document.body.dataset.theme = 'light'")
-    frame.wait_for_function(f"() => !({dark})()")
+    frame.wait_for_function(is_light)
 
 
-@pytest.mark.parametrize("width", [1280, 944, 390])
-def test_no_page_is_wider_than_the_window(
-    page: Page, website: Path, width: int
-) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
+def test_no_page_is_wider_than_the_window(page: Page, website: Path) -> None:
     wide = "document.documentElement.scrollWidth"
     for path in website.rglob("*.html"):
         page.goto(path.as_uri())
-        assert page.evaluate(wide) == width, path.name
+        for width in (390, 944, 1280):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate(wide) == width, path.name
     page.evaluate("document.body.style.minWidth = '3000px'")
     assert page.evaluate(wide) > width
 
@@ -417,6 +464,7 @@ def test_no_page_is_wider_than_the_window(
 def test_search_finds_from_a_file(page: Page, website: Path) -> None:
     page.goto(f"{website.as_uri()}/search.html?q=mark_dirty")
     page.locator("#search-results a", has_text="ctx.mark_dirty").first.wait_for()
+    page.locator("#search-results .context", has_text="in place").first.wait_for()
 
 
 def test_program_comes_in_a_link_and_goes_in_one(page: Page, website: Path) -> None:

@@ -116,7 +116,7 @@ class Spy(NodesOfOthers):
             self.moved = max(self.moved, float(size_of(now - before) / size_of(before)))
         self.values[id(leaf)] = now.copy()
 
-    def forward_returned(self, ctx: Any, inputs: tuple[Any, ...], result: Any) -> None:
+    def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
         if self.counts["batches"] >= LOOKED_AT:
             return
         for value in inputs:

@@ -52,8 +52,7 @@ def _wrong(g: Array, x: Array, axis: int) -> Iterator[tuple[str, Array]]:
     yield "L05", x * (g - coupling)
     yield "R12", y * (g - softmax_rows.total(g, axis) * y)
     through_log = g * y
-    yield "L09", through_log - y * softmax_rows.total(through_log * y, axis)
-    yield "L09", through_log - y
+    yield "C07", through_log - y * softmax_rows.total(through_log * y, axis)
     powers = np.exp(x - x.max(axis, keepdims=True, initial=-np.inf))
     yield "S01", _coupled(g, powers, axis)
     for name, sums in softmax_rows.wrong_totals(g * y, axis):

@@ -1,7 +1,8 @@
 """The website of the course: lessons to read, whose players play without Python.
 
-Each lesson is run, and Sphinx makes a page of it. What players and predictions need is
-written once, as scripts in ``_static/shared``, and a page loads it when it is near.
+Each lesson is run, and its exercises with it; Sphinx makes pages of them. What players
+and predictions need is written once, as scripts in ``_static/shared``, and a page loads
+it when it is near.
 Relative addresses and plain scripts alone: it works from a file, and below any URL.
 """
 
@@ -11,6 +12,7 @@ import base64
 import importlib.util
 import json
 import mimetypes
+import re
 import shutil
 import subprocess
 import sys
@@ -57,8 +59,14 @@ def write_pages(out: Path, edition: str, only: Sequence[str] = ()) -> None:
         shutil.copy(STATIC / "playground_worker.js", static)
         shared = Shared(static / "shared")
         paths = lesson_files(only)
-        addresses = Addresses({path.stem: title_of(path) for path in paths}, edition)
-        write_lessons(paths, source, shared, addresses)
+        pairs = [[path, exercises_of(path)] for path in paths]
+        books = [*pairs, *([] if only else [[gym()]])]
+        addresses = Addresses(
+            {path.stem: title_of(path) for path in paths},
+            [book[-1].stem for book in books],
+            edition,
+        )
+        write_notebooks(books, source, shared, addresses)
         pages = reference.ctx_pages(shared, addresses)
         at_top = replace(addresses, up="")
         pages |= {
@@ -74,6 +82,7 @@ def write_pages(out: Path, edition: str, only: Sequence[str] = ()) -> None:
             (source / name).write_text(text, "utf8")
         shutil.copy(HERE / "conf.py", source)
         run_sphinx(source, built)
+        write_texts(built)
         if out.exists():
             out.rmdir()
         built.rename(out)
@@ -92,28 +101,59 @@ def title_of(lesson: Path) -> str:
     return str(first).lstrip("# ").rstrip()
 
 
-def write_lessons(
-    paths: Sequence[Path], source: Path, shared: Shared, addresses: Addresses
+def exercises_of(lesson: Path) -> Path:
+    """The notebook with the exercises of a lesson."""
+    (found,) = (lesson.parents[1] / "exercises" / lesson.stem).glob("*.ipynb")
+    return found
+
+
+def gym() -> Path:
+    """The notebook with the exercises that belong to no lesson."""
+    return _workspace.shipped(ROOT) / "exercises/gym/gym.ipynb"
+
+
+def write_notebooks(
+    books: Sequence[Sequence[Path]], source: Path, shared: Shared, addresses: Addresses
 ) -> None:
-    """Each lesson as Sphinx reads it, and as it's downloaded."""
-    (source / "lessons").mkdir()
-    (source / "extra" / "download").mkdir(parents=True)
-    for path in paths:
-        print(f"Running {path.name}.", flush=True)
-        book = lessons.page_of(path, shared, addresses)
-        text = json.dumps(book, indent=1)
-        (source / "lessons" / path.name).write_text(text, "utf8")
-        shutil.copy(path, source / "extra" / "download")
+    """Each notebook as Sphinx reads it, and as it's downloaded.
+
+    A lesson and its exercises are run together, and lead to each other.
+    """
+    for folder in ("lessons", "exercises", "extra/download"):
+        (source / folder).mkdir(parents=True)
+    for paths in books:
+        print(f"Running {paths[0].name}.", flush=True)
+        for path, book in zip(paths, lessons.executed(paths), strict=True):
+            page = lessons.page_of(book, path, shared, addresses)
+            for other in set(paths) - {path}:
+                lessons.lead_on(page, other, addresses)
+            place = source / addresses.of(str(path)).removeprefix(addresses.up)
+            place.with_suffix(".ipynb").write_text(json.dumps(page, indent=1), "utf8")
+            shutil.copy(path, source / "extra" / "download")
 
 
 def front_page(paths: Sequence[Path], shared: Shared, whole: bool) -> str:
     """The page that leads to all others."""
     names = "\n".join([f"lessons/{path.stem}" for path in paths])
+    names += "\nexercises/gym" if whole else ""
     api = "\n".join(reference.api_pages()) if whole else ""
     text = (HERE / "index.md").read_text("utf8")
     player, _ = reference.player_of("save_for_backward", shared, up="")
     text = text.replace("PLAYER", player)
     return text.replace("LESSONS", names).replace("MODULES", api.replace(".md", ""))
+
+
+def write_texts(built: Path) -> None:
+    """What a search shows around its words, as a script, for one from a file."""
+    texts = {}
+    for path in built.rglob("*.html"):
+        found = re.search(r"<article .*</article>", path.read_text("utf8"), re.DOTALL)
+        if found:
+            text = re.sub(r"(?s)<(style|script).*?</\1>", "", found[0])
+            text = re.sub(r"<(?!/?(article|section)\b)[^>]*>|¶", "", text)
+            texts[path.relative_to(built).as_posix()] = text
+    script = f"(window.minigrad ??= {{}}).texts = {json.dumps(texts)};\n"
+    (built / "_static" / "shared" / "texts.js").write_text(script, "utf8")
 
 
 def write_python(out: Path, pyodide: Path) -> None:

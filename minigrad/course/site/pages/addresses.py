@@ -1,10 +1,10 @@
-"""Where things are on the website: lessons have pages, the rest is in the edition."""
+"""Where things are on the website: notebooks with a page, the rest in the edition."""
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,29 +15,31 @@ from minigrad.course.notebook import faq
 class Addresses:
     """As seen from a page that is ``up`` from the front page.
 
-    ``lessons``: the title of each lesson that has a page, by its file's name.
+    ``lessons``: the title of each lesson that has a page, by its file's name;
+    ``exercises``: the names of the exercises' files that have one.
     """
 
     lessons: Mapping[str, str]
+    exercises: Collection[str]
     edition: str
     up: str = "../"
 
     def in_edition(self, notebook: str) -> str:
         """A notebook in the browser edition."""
         base = self.edition if "://" in self.edition else f"{self.up}{self.edition}"
-        return f"{base.rstrip('/')}/lab/index.html?path={notebook}"
+        path, folder = Path(notebook), "notebooks"
+        if "exercises" in path.parts[-3:]:
+            folder = f"exercises/{path.parent.name}"
+        return f"{base.rstrip('/')}/lab/index.html?path={folder}/{path.name}"
 
     def of(self, notebook: str) -> str:
-        """The page of a lesson, or what has no page in the browser edition."""
-        path = Path(notebook)
-        if path.stem in self.lessons:
-            return f"{self.up}lessons/{path.stem}.html"
-        folder = (
-            "notebooks"
-            if "exercises" not in notebook
-            else f"exercises/{path.parent.name}"
-        )
-        return self.in_edition(f"{folder}/{path.name}")
+        """The page of a notebook, or what has no page in the browser edition."""
+        name = Path(notebook).stem
+        if name in self.lessons:
+            return f"{self.up}lessons/{name}.html"
+        if name in self.exercises:
+            return f"{self.up}exercises/{name}.html"
+        return self.in_edition(notebook)
 
     def of_section(self, answer: faq.Answer) -> str:
         """The section that answers a question."""

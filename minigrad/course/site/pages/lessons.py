@@ -1,4 +1,4 @@
-"""A lesson as a page: run once, its players and the answers it asks for put aside."""
+"""A lesson and its exercises as pages: run once, players and answers put aside."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import ast
 import html
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from minigrad.course.author import slides
-from minigrad.course.check import with_code
+from minigrad.course.check import Exercise, with_code
+from minigrad.course.exercises import catalogue
 from minigrad.course.site.pages.addresses import Addresses
 from minigrad.course.site.pages.shared import Shared
 from minigrad.views import forms
@@ -42,24 +44,32 @@ _LIVE = re.compile(r"^mg\.live\(.*\)\Z", re.MULTILINE)
 FORGET = ("course.progress(", "course.review(")
 """Calls that tell about one learner: there is none yet."""
 
+UNWRITTEN = ("NotImplementedError", "KeyError")
+"""What a function raises that the learner writes, and what needs its result."""
+
+_CELL = re.compile(r"\S*ipykernel_\d+\S+\.py:(\d+)")
 _LINK = re.compile(r"\[([^\]]*)\]\(([\w./]+\.ipynb)\)")
 _HREF = re.compile(r"""href=(['"])([\w./]+\.ipynb)(?:#[^'"]*)?\1""")
 
 
-def page_of(path: Path, shared: Shared, addresses: Addresses) -> NotebookNode:
-    """The notebook of a lesson as Sphinx reads it, with all it shows.
+_ASKS = re.compile(r'(exercise|check|hint)\("([\w.]+)"')
 
-    Raises: nbclient's CellExecutionError if a cell fails that is not meant to.
-    """
-    book = executed(path)
-    book.metadata.pop("widgets", None)  # a page of widgets asks the network for them
-    edition = addresses.in_edition(f"notebooks/{path.name}")
+
+def page_of(
+    book: NotebookNode, path: Path, shared: Shared, addresses: Addresses
+) -> NotebookNode:
+    """A notebook that was run, as Sphinx reads it, with all it shows."""
+    edition = addresses.in_edition(str(path))
+    calls = {found[0] for cell in book.cells if (found := _ASKS.match(cell.source))}
     waits = ""
     for cell in book.cells:
         if cell.cell_type == "markdown":
             waits = "" if ends_waiting(cell) else waits
             waits = SHOWS if "**Predict" in cell.source else waits
             cell.source = _LINK.sub(addresses.as_html, cell.source)
+            continue
+        if asks := _ASKS.match(cell.source):
+            as_exercise(cell, asks[1], asks[2], calls)
             continue
         show(cell, shared, addresses)
         if _LIVE.search(cell.source):
@@ -77,16 +87,33 @@ def page_of(path: Path, shared: Shared, addresses: Addresses) -> NotebookNode:
             cell.metadata["mystnb"] = {"code_prompt_show": waits}
             cell.metadata["mystnb"]["code_prompt_hide"] = waits
     title, _, rest = book.cells[0].source.partition("\n")
-    actions = ACTIONS.replace("EDITION", edition).replace("NAME", path.name)
-    title = title.removeprefix("# ")
-    book.cells[0].source = f"# {path.name[:2]} {title}\n\n{actions}\n{rest}"
+    actions = ACTIONS + (TO_ANSWER if path.stem in addresses.exercises else "")
+    actions = actions.replace("EDITION", edition).replace("NAME", path.name)
+    number = f"{path.name[:2]} " if path.name[0].isdigit() else ""
+    title = number + title.removeprefix("# ")
+    book.cells[0].source = f"# {title}\n\n{actions}\n{rest}"
     return book
+
+
+def lead_on(book: NotebookNode, other: Path, addresses: Addresses) -> None:
+    """Lead from a lesson's page to its exercises, below it in the list; or back."""
+    first, text = book.cells[0], "The lesson"
+    if other.stem in addresses.exercises:
+        text = "Exercises"
+        first.source += TREE.replace("NAME", other.stem)
+    link = f'<a href="{addresses.of(other.name)}">{text}</a>'
+    first.source = first.source.replace("</p>", f"\n{link}</p>", 1)
 
 
 ACTIONS = """\
 <p class="minigrad-actions"><a href="EDITION">Open in the browser edition</a>
 <a href="../download/NAME" download>Download the notebook</a></p>
 """
+TO_ANSWER = """\
+<p>Here you read the exercises. To answer and check them you need Python: open them in
+the browser edition, or download them.</p>
+"""
+TREE = "\n\n```{toctree}\n:hidden:\n\nExercises <../exercises/NAME>\n```\n"
 NEEDS_PYTHON = """\
 <p>Sliders and inputs need Python: <a href="EDITION">open this lesson in the browser
 edition</a>. Here its first run plays.</p>
@@ -110,23 +137,39 @@ def note(page: str) -> NotebookNode:
     return made
 
 
-def executed(path: Path) -> NotebookNode:
-    """The notebook with its outputs, and its sources as they are written."""
-    import nbformat
+RESET = "%reset -f"
+"""Runs between two notebooks, so that the second knows no name of the first."""
 
-    book = nbformat.read(path, as_version=4)
-    written = [cell.source for cell in book.cells]
-    for cell in book.cells:
+
+def executed(paths: Sequence[Path]) -> list[NotebookNode]:
+    """Notebooks with their outputs, run in one kernel, and sources as they're written.
+
+    Raises: nbclient's CellExecutionError if a cell fails that is not meant to.
+    """
+    import nbformat
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    books = [nbformat.read(path, as_version=4) for path in paths]
+    cells = [cell for book in books for cell in [*book.cells, new_code_cell(RESET)]]
+    written = [cell.source for cell in cells]
+    for cell in cells:
         if cell.cell_type == "code":
             cell.source = to_run(cell.source)
-    ran = slides.run(book)
-    for cell, source in zip(ran.cells, written, strict=True):
-        cell.source = source
-    return ran
+    ran = iter(zip(slides.run(new_notebook(cells=cells)).cells, written, strict=True))
+    for book in books:
+        book.cells = []
+        for cell, source in ran:
+            if source == RESET:
+                break
+            book.cells.append(cell)
+            cell.source = source
+    return books
 
 
 def to_run(source: str) -> str:
-    """A cell with what it runs here: nobody commits, and no slider is moved."""
+    """A cell with what it runs here: nobody commits or checks, no slider is moved."""
+    if source.startswith(("check(", "hint(")):
+        return ""
     if "course.predict(" in source:
         last = ast.parse(source).body[-1]
         before = source.splitlines()[: last.lineno - 1]
@@ -151,11 +194,14 @@ def show(cell: NotebookNode, shared: Shared, addresses: Addresses) -> None:
     """Keep of a cell's outputs what a page shows, with its links and players."""
     if cell.source.startswith(FORGET):
         cell.outputs = []
+    cell.outputs = [o for o in cell.outputs if o.get("ename") not in UNWRITTEN]
     bars = [output for output in cell.outputs if "\r" in output.get("text", "")]
     cell.outputs = [output for output in cell.outputs if output not in bars[:-1]]
     for bar in bars[-1:]:
         bar.text = bar.text.rstrip().rpartition("\r")[2] + "\n"
     for output in cell.outputs:
+        if "text" in output:
+            output.text = _CELL.sub(r"line \1", output.text)
         data = output.get("data", {})
         for kind in ("image/svg+xml", "application/vnd.jupyter.widget-view+json"):
             data.pop(kind, None)
@@ -178,16 +224,67 @@ def as_prediction(cell: NotebookNode, shared: Shared) -> None:
     asked = [{"id": "", "text": question, "choices": choices}]
     spec = {"key": answer, **forms.asked("Predict", "", asked, {})}
     listed = "".join([f"<li>{with_code(choice)}</li>" for choice in choices])
-    form = (
+    as_markdown(
+        cell,
         f'<div class="minigrad-prediction" data-answer="{answer}" '
         f'data-spec="{html.escape(json.dumps(spec))}"><p><b>Predict.</b> '
-        f'{with_code(question)}</p><ol type="a">{listed}</ol></div>'
+        f'{with_code(question)}</p><ol type="a">{listed}</ol></div>',
     )
+
+
+def as_markdown(cell: NotebookNode, page: str) -> None:
+    """Make the cell HTML as it is, without code."""
     cell.cell_type = "markdown"
-    cell.source = f"`````{{raw}} html\n{form}\n`````"
+    cell.source = f"`````{{raw}} html\n{page}\n`````"
     cell.metadata = type(cell.metadata)()
     for name in ("outputs", "execution_count"):
         del cell[name]
+
+
+def as_exercise(cell: NotebookNode, call: str, name: str, calls: set[str]) -> None:
+    """Show what the cell asks, without the answer; hints are folded one by one.
+
+    A notebook whose ``calls`` don't ask for a hint has them below the check.
+    """
+    asked = catalogue.load(name)
+    hints = "".join(
+        [folded(f"Hint {i}", hint) for i, hint in enumerate(asked.hints, start=1)]
+    )
+    if call == "exercise":
+        as_markdown(cell, f'<div class="minigrad-asked">{sheet_of(asked)}</div>')
+    elif call == "hint":
+        as_markdown(cell, hints)
+    else:
+        below = "" if f'hint("{name}"' in calls else hints
+        if f'exercise("{name}"' not in calls:
+            below = folded("What the check asks", asked.statement) + below
+        cell.outputs = [note(below)]
+        if not below:
+            as_markdown(cell, "<!-- the form's Commit checks it -->")
+
+
+def sheet_of(asked: Exercise) -> str:
+    """What an exercise asks: its questions with their choices, or lines to order."""
+    parts = [paragraphs(asked.statement)]
+    for question in asked.questions:
+        parts.append(f"<p><b>{question.id}.</b> {with_code(question.text)}</p>")
+        if question.program:
+            parts.append(f"<pre>{html.escape(question.program)}</pre>")
+        choices = [f"<li>{with_code(choice)}</li>" for choice in question.choices]
+        parts.append(f"<ul>{''.join(choices)}</ul>" if choices else "")
+    lines = [f"{line.id}  {line.text}" for line in asked.lines]
+    parts.append(f"<pre>{html.escape(chr(10).join(lines))}</pre>" if lines else "")
+    return "".join(parts)
+
+
+def folded(label: str, text: str) -> str:
+    """Paragraphs that wait for a click."""
+    return f"<details><summary>{label}</summary>{paragraphs(text)}</details>"
+
+
+def paragraphs(text: str) -> str:
+    """Text as HTML, with its paragraphs."""
+    return "".join([f"<p>{with_code(part)}</p>" for part in text.split("\n\n")])
 
 
 def html_of(output: NotebookNode) -> str:

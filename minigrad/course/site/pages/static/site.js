@@ -133,5 +133,15 @@ awaken(document);
 
 document.querySelector(".sidebar-drawer").setAttribute("aria-label", "Pages");
 
-// A search shows its results from a file, too, but cannot read what's around them.
-if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+// Code that is wider than the page is scrolled by keys, too.
+for (const code of document.querySelectorAll("pre")) {
+  if (code.scrollWidth > code.clientWidth) code.tabIndex = 0;
+}
+
+// From a file nothing can be fetched: a search has the pages that it found in a script.
+if (location.protocol === "file:" && document.querySelector("#search-results")) {
+  window.fetch = async (address) => {
+    const texts = await shared("texts");
+    return new Response(texts[address.slice(ROOT.length)]);
+  };
+}
