@@ -41,8 +41,8 @@ from minigrad.tracing.modes import Modes, quiet
 from minigrad.tracing.sources import is_installed, is_ours
 from minigrad.tracing.trace import Trace
 
-SESSION: Final = "__minigrad_step__"
-"""The name of the recording in a cell, and in a block that runs again."""
+SESSION: Final = "__minigrad_again__"
+"""The name of the recording in a block that runs again."""
 MOST_BYTES: Final = 200_000_000
 FUTURE: Final = 0x1FE0000
 """The flags of a code object that ``from __future__`` has set."""
@@ -301,10 +301,12 @@ def names_of(code: CodeType) -> dict[str, None]:
 class Program:
     """A program that can run again from where it started; ``why_not`` if it cannot.
 
-    ``code`` finds the recording in SESSION; without it the program is a call.
+    ``code`` finds the recording in the variable ``session``; without it the program is
+    a call.
     """
 
     code: CodeType | None = None
+    session: str = SESSION
     start: tuple[bytes, list[Any], int] | None = None
     modes: Modes | None = None
     options: Json | None = None
@@ -324,7 +326,7 @@ class Program:
         home, start, variables = spaces["home"], spaces["start"], spaces["locals"]
         with self.modes.in_force(), quiet(), contextlib.suppress(Exception):
             this_mode().saved_tensors_hooks = start["hooks"]
-            home[SESSION] = session
+            home[self.session] = session
             if self.code is None:
                 function, args, kwargs = start["the call"]
                 with session:
@@ -335,8 +337,12 @@ class Program:
                 exec(self.code, home)
 
 
+Cell = tuple[CodeType, str]
+"""Code that holds a block, and the variable in which that finds its recording."""
+
+
 def remember(
-    driver: FrameType | None, call: Any, cell: CodeType | None, most: int, options: Json
+    driver: FrameType | None, call: Any, cell: Cell | None, most: int, options: Json
 ) -> Program:
     """The program that is about to be recorded, to be run again later."""
     try:
@@ -349,7 +355,7 @@ def remember(
 
 
 def program_of(
-    driver: FrameType | None, call: Any, cell: CodeType | None, most: int, options: Json
+    driver: FrameType | None, call: Any, cell: Cell | None, most: int, options: Json
 ) -> Program:
     """The program with a copy of its start; it is a call, a cell, or what stands there.
 
@@ -359,7 +365,7 @@ def program_of(
         raise CannotCopyError(
             "the program began inside a function transform or a backward"
         )
-    code = cell
+    code, session = cell or (None, SESSION)
     variables: Json = {}
     if call is not None:
         home = home_of(call[0], driver)
@@ -383,7 +389,7 @@ def program_of(
         names = {n: value for n, value in space.items() if id(value) in copier.met}
         names = {n: value for n, value in names.items() if n not in has_them}
         copier.take(f"names {number}", names)
-    return Program(code, copier.taken, Modes(), options)
+    return Program(code, session, copier.taken, Modes(), options)
 
 
 def home_of(function: Callable[..., Any], driver: FrameType | None) -> Json:

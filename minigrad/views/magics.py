@@ -18,6 +18,8 @@ from minigrad.views.tracebacks import shorten_tracebacks
 if TYPE_CHECKING:
     from minigrad.views.recording import Recording
 
+SESSION = "__minigrad_step__"  # the recording's name in the learner's namespace
+
 
 def register_if_ipython() -> None:
     """Register the magics when Python runs under IPython; IPython is never imported."""
@@ -136,8 +138,6 @@ def session_code(
 
     Raises: SyntaxError; CellError for an await outside a function.
     """
-    from minigrad.tracing.program import SESSION
-
     tree = ast.parse(source, name)
     if _awaits(tree, name):
         raise CellError(
@@ -176,7 +176,6 @@ def run_session(
     code: CodeType, namespace: dict[str, Any], title: str, keeps: bool = False
 ) -> tuple[Recording, BaseException | None]:
     """Run such a program, and record it; the error that stopped it, if one did."""
-    from minigrad.tracing.program import SESSION
     from minigrad.views.recording import Recording, Session, keeping
 
     recording = Recording()
@@ -185,7 +184,7 @@ def run_session(
         recording,
         title=title,
         **keeping(keeps or None) | {"keep_rules": True},
-        cell=code,
+        cell=(code, SESSION),
     )
     try:
         exec(code, namespace)

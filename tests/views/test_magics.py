@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from minigrad.tracing.program import SESSION
 from minigrad.views import magics
 from minigrad.views.recording import Recording
 
@@ -34,7 +33,7 @@ def test_step_runs_the_cell_in_the_namespace_and_shows_the_player(
     shell.run_cell("%%step A title\ny = mg.tensor(3.0, requires_grad=True) * 2")
     assert shell.user_ns["y"].item() == 6.0
     assert [one.data["meta"]["title"] for one in shown] == ["A title"]
-    assert SESSION not in shell.user_ns
+    assert magics.SESSION not in shell.user_ns
 
 
 def test_lines_are_numbered_as_in_the_cell(
@@ -209,7 +208,7 @@ def test_step_in_a_step_is_refused_and_the_outer_one_goes_on(
     assert result.success
     assert "a recording is under way already" in shell.user_ns["told"]
     assert [one.data["meta"]["title"] for one in shown] == ["outer"]
-    assert SESSION not in shell.user_ns
+    assert magics.SESSION not in shell.user_ns
 
 
 def test_empty_cell_is_no_error(
