@@ -216,8 +216,8 @@ course.predict(
 # %% [markdown] tags=["explain", "slide"]
 # **True, True, True.** The slopes are right at this point. Each of these Functions goes
 # wrong only together with something else: a call at a different x, a change in place,
-# code that still needs the gradient it sent. So test those, too. If all is well, the two
-# functions below give 3 and 1.
+# code that still needs the gradient it sent. So test those, too. If all is well, the
+# two functions below give 3 and 1.
 
 
 # %% tags=["slide", "Q71"]
@@ -270,8 +270,8 @@ right, mg.autograd.gradcheck(lambda x: -3 * Clamped.apply(x), x, raise_exception
 
 # %% [markdown] tags=["explain"]
 # All nine are right, as 0 and 1 aren't clamped. gradcheck says False: it sends -3
-# through the clamp. In training, any gradient below -1 or above 1 would be clamped, too.
-# (Without the -3, PyTorch's gradcheck says True. Ours still says False: it
+# through the clamp. In training, any gradient below -1 or above 1 would be clamped,
+# too. (Without the -3, PyTorch's gradcheck says True. Ours still says False: it
 # sends random numbers as well.)
 
 # %% [markdown] tags=["slide"]
@@ -327,9 +327,9 @@ mg.autograd.gradcheck(Counts.apply, x)
 
 # %% [markdown] tags=["explain", "slide"]
 # *Not reentrant* means: the same question, asked twice, got two answers. So this rule
-# is wrong. (At -1.5 the slope is 6.75; calls 2 and 4 ask for it, and get 13.5, then 27.) A
-# right rule also fails in float32, and if forward draws random numbers. So a failure
-# isn't yet a wrong rule. And a True says little if
+# is wrong. (At -1.5 the slope is 6.75; calls 2 and 4 ask for it, and get 13.5, then
+# 27.) A right rule also fails in float32, and if forward draws random numbers. So a
+# failure isn't yet a wrong rule. And a True says little if
 #
 # * inputs are equal, so two exchanged gradients are equal, too,
 # * slopes are below 0.00001, the tolerance,

@@ -264,7 +264,8 @@ resumed("w"), resumed("w", "optimizer"), resumed("w", "optimizer", "random")
 # weight by 0.08 on average, as the very first one did. Step 21 of `whole` changes it by
 # 0.016. And without the random state you'd draw the batches of steps 1 to 20 once more.
 # If there's a schedule, save its `state_dict()` as well. And if you press the stop
-# button in the middle of a save? Ours keeps the old file until the new one is fully written.
+# button in the middle of a save? Ours keeps the old file until the new one is fully
+# written.
 
 # %% [markdown] tags=["slide"]
 # ## What does one wrong gradient do to the loss?

@@ -132,8 +132,8 @@ class Sine(mg.autograd.Function):
 
 # %% [markdown]
 # The questions of the card: 1 is it in the graph, 2 shapes and dtypes, 3 gradcheck, 4
-# two calls, 5 anomaly mode. Put two numbers into `found_by`: the first question that says
-# no for `Swish`, then for `residual`.
+# two calls, 5 anomaly mode. Put two numbers into `found_by`: the first question that
+# says no for `Swish`, then for `residual`.
 
 # %% tags=["exercise"]
 # shipped Swish

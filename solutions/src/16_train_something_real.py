@@ -233,8 +233,9 @@ sentences = [
 
 # %% [markdown]
 # Say what the network did, not what the program looks like. A person reads it and gives
-# 0 to 3 points: is it true, and does it say why? `step` moves no parameter, so the page can run it several
-# times. `card.save("report_card.html")` writes one file, which you can send to others.
+# 0 to 3 points: is it true, and does it say why? `step` moves no parameter, so the page
+# can run it several times. `card.save("report_card.html")` writes one file, which you
+# can send to others.
 
 
 # %% tags=["raises-exception"]

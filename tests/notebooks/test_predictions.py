@@ -61,11 +61,12 @@ def committed(cell: NotebookNode, choice: str) -> None:
 
 
 Run = Callable[[Path], NotebookNode]
+Both = Callable[[Path], list[NotebookNode]]
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], list[NotebookNode]]:
-    """What a notebook shows as built, and what its questions do if answered at the end."""
+def both(tmp_path_factory: pytest.TempPathFactory) -> Both:
+    """What a notebook shows as built, and what its questions answer at its end."""
 
     @cache
     def ran(path: Path) -> list[NotebookNode]:
@@ -84,13 +85,13 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], list[Note
 
 
 @pytest.fixture(scope="module")
-def as_built(both: Callable[[Path], list[NotebookNode]]) -> Run:
+def as_built(both: Both) -> Run:
     """What a notebook shows whose questions nobody has answered."""
     return lambda path: both(path)[0]
 
 
 @pytest.fixture(scope="module")
-def answered(both: Callable[[Path], list[NotebookNode]]) -> Run:
+def answered(both: Both) -> Run:
     """The questions of a notebook, all answered with the first choice."""
     return lambda path: both(path)[1]
 

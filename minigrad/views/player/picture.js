@@ -7,7 +7,7 @@ import { element, rove, setText, svgElement, tabStop, tells } from "./dom.js";
 import { message } from "./messages.js";
 import { callOf, dataOf, leafOf, setKinds } from "./scene.js";
 import { brief, labelOf, shapeWords } from "./values.js";
-import { flowOf, placeTags, pointsOf, wireOf } from "./wires.js";
+import { flowOf, placeTags, pointsOf, spotsOf, wireOf } from "./wires.js";
 
 /** @typedef {import("./steps.js").StepIndex} StepIndex */
 /** @typedef {import("./story.js").Story} Story */
@@ -392,20 +392,14 @@ export class PicturePane {
       if (this.grab?.(event)) return; // a number is dragged, and not the picture
       const [x, y, w, h] = this.view;
       const scale = this.width / w;
-      /** @param {PointerEvent} now */
-      const move = (now) => {
+      const listening = new AbortController();
+      const { signal } = listening;
+      addEventListener("pointermove", (now) => {
         const [dx, dy] = [(now.clientX - event.clientX) / scale, (now.clientY - event.clientY) / scale];
         if (Math.abs(dx) + Math.abs(dy) > 4) this.dragged = true;
         if (this.dragged) this.look([x - dx, y - dy, w, h]);
-      };
-      const stop = () => {
-        removeEventListener("pointermove", move);
-        removeEventListener("pointerup", stop);
-        removeEventListener("pointercancel", stop);
-      };
-      addEventListener("pointermove", move);
-      addEventListener("pointerup", stop);
-      addEventListener("pointercancel", stop);
+      }, { signal });
+      for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => listening.abort(), { signal });
     });
   }
 
@@ -593,11 +587,6 @@ function boxOfLine({ d }) {
 /** @param {Part} part @returns {Box} */
 function boxOfPart(part) {
   return around([...spotsOf(part), part.tray].filter(Boolean));
-}
-
-/** @param {Part} part */
-function spotsOf({ chip, slot, card, box, chips = [] }) {
-  return [chip, slot, card, box, ...chips].filter(Boolean);
 }
 
 /** @param {number[][]} spots @returns {Box} */

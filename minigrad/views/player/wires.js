@@ -121,6 +121,11 @@ class Room {
   }
 }
 
+/** @param {import("./types").Part} part */
+export function spotsOf({ chip, slot, card, box, chips = [] }) {
+  return [chip, slot, card, box, ...chips].filter(Boolean);
+}
+
 const SLOPES = [0.9, 0.85, 0.8, 0.75, 0.7, 0.95, 0.65, 0.6];
 const GRADS = [0.45, 0.5, 0.4, 0.35, 0.55, 0.3, 0.6, 0.25, 0.65, 0.2];
 const BESIDE = [0, -13, 13];
@@ -133,9 +138,7 @@ const BESIDE = [0, -13, 13];
 export function placeTags(trace, picture) {
   const room = new Room();
   for (const part of picture.parts) {
-    for (const spot of [part.chip, part.slot, part.card, part.box, part.tray, ...(part.chips || [])]) {
-      if (spot) room.take(spot);
-    }
+    for (const spot of [...spotsOf(part), part.tray]) if (spot) room.take(spot);
     // The versions above chips.
     for (const [x, y, w] of part.chips || [part.chip]) room.take([x + w - 30, y - 14, 30, 14]);
   }
