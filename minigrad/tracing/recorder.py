@@ -23,7 +23,7 @@ from minigrad.tracing.log import EventLog
 from minigrad.tracing.mapped_axes import mark
 from minigrad.tracing.messages import message
 from minigrad.tracing.picture import complete
-from minigrad.tracing.program import MOST_BYTES, Block, remember
+from minigrad.tracing.program import MOST_BYTES, Cell, remember
 from minigrad.tracing.rules import RuleKeeper
 from minigrad.tracing.sources import is_installed, is_ours
 from minigrad.tracing.story import Story
@@ -47,7 +47,8 @@ class Recorder:
     ``most_bytes``, and with ``keep_rules``, by default the same, what each small rule
     was given, for the terms of a number. ``call`` is what the
     block will do, if that is one call: the function, its arguments and those by name;
-    ``cell`` is the code that holds the block, if that is in no file.
+    ``cell`` is the code that holds the block, if that is in no file, and the variable
+    in which it finds the recording.
     Raises: RecordingError if a recording is under way already; ArgumentTypeError for
     something in ``watch`` that has no lines of its own.
     """
@@ -62,7 +63,7 @@ class Recorder:
         keep_values: bool = False,
         most_bytes: int = MOST_BYTES,
         call: tuple[Any, ...] | None = None,
-        cell: Block | None = None,
+        cell: Cell | None = None,
         keep_rules: bool | None = None,
     ) -> None:
         self.trace = trace

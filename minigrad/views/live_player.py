@@ -30,8 +30,7 @@ from minigrad.views.recording import (
     name_of_callable,
     step,
 )
-from minigrad.views.whatif import Edits
-from minigrad.views.wire import reply_to
+from minigrad.views.whatif import Edits, reply_to
 
 HERE: Final = Path(__file__).parent
 MOST_PRINTED: Final = 5_000  # characters; of more, the end is shown

@@ -176,7 +176,6 @@ def run_session(
     code: CodeType, namespace: dict[str, Any], title: str, keeps: bool = False
 ) -> tuple[Recording, BaseException | None]:
     """Run such a program, and record it; the error that stopped it, if one did."""
-    from minigrad.tracing.program import Block
     from minigrad.views.recording import Recording, Session, keeping
 
     recording = Recording()
@@ -185,7 +184,7 @@ def run_session(
         recording,
         title=title,
         **keeping(keeps or None) | {"keep_rules": True},
-        cell=Block(code, code.co_filename, session=SESSION),
+        cell=(code, SESSION),
     )
     try:
         exec(code, namespace)

@@ -20,8 +20,7 @@ from minigrad.views import graph, page, picture
 from minigrad.views.levels import LEVELS
 from minigrad.views.numbers import Explanation, explain
 from minigrad.views.plots import Lines
-from minigrad.views.whatif import WhatIf, what_if
-from minigrad.views.wire import connect, is_notebook
+from minigrad.views.whatif import WhatIf, connect, is_notebook, what_if
 
 FEW_BYTES: Final = 5_000_000
 _PLACE: Final = ("d", "s", "l", "ph", "cid")  # where an event stands

@@ -1,44 +1,59 @@
-"""What if: a recording run again with a value edited, beside what was."""
+"""What if: a recording run again with a value edited, as Python and a page ask for it.
+
+A recording is shown as plain HTML, which outlives its kernel. While that runs, a widget
+without a view passes on what the player's page asks.
+"""
 
 from __future__ import annotations
 
 import ast
 import contextlib
+import importlib.util
+import itertools
 import json
 import math
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from minigrad.tracing.again import run_with, runnable
-from minigrad.tracing.editable import (
-    called,
-    editable_at,
-    gradients_of,
-    numbers_like,
-    planned,
-    planned_leaf,
+from minigrad import errors
+from minigrad.tracing.again import run_with, why_not
+from minigrad.tracing.edits import (
+    Edit,
+    Place,
+    asked_for,
+    fitting,
+    gradients_at,
+    leaf_called,
+    leaves_of,
+    places_at,
     refused,
+    timed,
 )
-from minigrad.tracing.editing import StepEdit
 from minigrad.tracing.messages import in_turn, joined, message
 from minigrad.tracing.trace import step_that_says
-from minigrad.views import page
+from minigrad.views import page, script
 from minigrad.views.comparing import Comparison
 from minigrad.views.numbers import is_other_grad
-from minigrad.views.values import number
+from minigrad.views.picture_values import apart
+from minigrad.views.values import brief_text
 
 if TYPE_CHECKING:
     from minigrad.views.recording import Recording
 
 Json = dict[str, Any]
+Answers = Mapping[str, Callable[[Json], Json]]
 
-MOST_LISTED: Final = 6  # numbers that stand in a sentence
 MOST_ENDS: Final = 3  # things that end otherwise
 MOST_TYPED: Final = 12  # numbers; of a larger array one element is typed
 MOST_RUNS: Final = 8  # that are kept for a page that edits
+MOST_SHOWN: Final = 30  # recordings that are kept for their pages
+
+_shown: dict[str, Answers] = {}
 
 
 class WhatIf(Comparison):
@@ -47,9 +62,8 @@ class WhatIf(Comparison):
     ``recording`` is the new one; it can be asked ``what_if`` in its turn.
     """
 
-    def __init__(self, was: Recording, recording: Recording, edit: StepEdit) -> None:
+    def __init__(self, was: Recording, recording: Recording) -> None:
         self.recording = recording
-        self._edit = edit
         titles = message("what-if.title.was"), message("what-if.title.now")
         super().__init__(was, recording, titles)
 
@@ -59,12 +73,9 @@ class WhatIf(Comparison):
     @property
     def sentence(self) -> str:
         """What was edited, and how it ends then."""
-        edits = [
-            message("what-if.edit", what=what, new=new, old=old)
-            for what, old, new in self._edit.said
-        ]
-        asks = message("what-if.asks", edits=joined(edits))
-        return in_turn(asks, self.outcome)
+        before, now = [side.data["meta"].get("edits", []) for side in self._sides]
+        said = [message("what-if.edit", **edit) for edit in now[len(before) :]]
+        return in_turn(message("what-if.asks", edits=joined(said)), self.outcome)
 
     @property
     def outcome(self) -> str:
@@ -74,20 +85,29 @@ class WhatIf(Comparison):
 
 def outcome(was: Json, now: Json) -> str:
     """What ends otherwise in one recording than in another, in a sentence."""
-    before, after = outcomes(was), outcomes(now)
-    ends = [
-        differs(name, after.get(name), before.get(name))
-        for name in {**before, **after}
-        if before.get(name) != after.get(name)
-    ]
-    if len(ends) > MOST_ENDS:
-        more = len(ends) - MOST_ENDS
-        ends[MOST_ENDS:] = [message("what-if.ends.more", count=more)]
-    told = message("what-if.ends.between").join(ends)
-    return message("what-if.then" if ends else "what-if.then.same", ends=told)
+    sides = [(was, refs_at_end(was)), (now, refs_at_end(now))]
+    told = []
+    for name in {**sides[0][1], **sides[1][1]}:
+        refs = [(data, ends.get(name)) for data, ends in sides]
+        values = [ref and data["values"].get(ref.get("v"), ref) for data, ref in refs]
+        if values[0] == values[1]:
+            continue
+        absent = message("what-if.not-there")
+        texts = [brief_text(*side) if side[1] else absent for side in refs]
+        are_arrays = all([value and "rows" in value for value in values])
+        place, texts = apart(values, texts) if are_arrays else ("", texts)
+        key = "what-if.end.at" if place else "what-if.end"
+        if texts[0] == texts[1]:
+            key = "what-if.end.further"
+        told.append(message(key, name=name, place=place, was=texts[0], now=texts[1]))
+    if len(told) > MOST_ENDS:
+        more = len(told) - MOST_ENDS
+        told[MOST_ENDS:] = [message("what-if.ends.more", count=more)]
+    ends = message("what-if.ends.between").join(told)
+    return message("what-if.then" if told else "what-if.then.same", ends=ends)
 
 
-def outcomes(data: Json) -> dict[str, Json]:
+def refs_at_end(data: Json) -> dict[str, Json]:
     """How a recording ends: the gradients of leaves, those asked for, an error."""
     nodes = {node["id"]: node for node in data["graph"]["nodes"]}
     found = {}
@@ -95,50 +115,15 @@ def outcomes(data: Json) -> dict[str, Json]:
         node = nodes.get(event.get("n", ""), {})
         if event["k"] == "grad.accumulate" or is_other_grad(event):
             leaf = message("what-if.leaf", node=event["n"])
-            tensor = node.get("tensor") or leaf
-            found[f"{tensor}.grad"] = data["values"][event["new"]["v"]]
+            found[f"{node.get('tensor') or leaf}.grad"] = event["new"]
         elif event["k"] == "grad.captured":
             output = {"slot": event["slot"], "node": node["label"]}
             owner = node.get("tensor") or message("node.output", **output)
-            name = message("what-if.asked-for", owner=owner)
-            found[name] = data["values"][event["g"]["v"]]
+            found[message("what-if.asked-for", owner=owner)] = event["g"]
     if data["meta"].get("error"):
         error = data["meta"]["error"].splitlines()[0]
-        found[message("what-if.the-end")] = {"error": error}
+        found[message("what-if.the-end")] = {"t": "P", "r": error}
     return found
-
-
-def differs(name: str, now: Json | None, was: Json | None) -> str:
-    """How something that ends otherwise ends."""
-    whole = message("what-if.end", name=name, now=ending(now), was=ending(was))
-    if now is None or was is None or "error" in (now | was):
-        return whole
-    if now["shape"] != was["shape"] or np.prod(now["shape"]) <= MOST_LISTED:
-        return whole
-    for row, (one, other) in enumerate(zip(now["rows"], was["rows"], strict=True)):
-        for column, pair in enumerate(zip(one, other, strict=True)):
-            if pair[0] != pair[1]:
-                numbers = {"now": number(pair[0]), "was": number(pair[1])}
-                if len(now["shape"]) > 2:
-                    return message("what-if.end", name=name, **numbers)
-                here = [row, column] if len(now["shape"]) == 2 else [column]
-                return message("what-if.end.at", name=name, place=here, **numbers)
-    return message("what-if.end.further", name=name)
-
-
-def ending(value: Json | None) -> str:
-    """A value, an error or nothing in a few words."""
-    if value is None:
-        return message("what-if.not-there")
-    if "error" in value:
-        return str(value["error"])
-    shape, rows = value["shape"], value["rows"]
-    if not shape:
-        return number(rows[0][0])
-    if len(shape) > 2 or np.prod(shape) > MOST_LISTED:
-        return message("array.of-shape", shape=" x ".join(map(str, shape)))
-    texts = [f"[{', '.join([number(one) for one in row])}]" for row in rows]
-    return texts[0] if len(shape) == 1 else f"[{', '.join(texts)}]"
 
 
 def what_if(
@@ -151,44 +136,47 @@ def what_if(
     leaf: Mapping[str, Any] | None,
 ) -> WhatIf:
     """The program of ``recording`` once more, with other values from ``step`` on."""
-    position = 0 if leaf and not step else position_of(recording, step)
-    runnable(recording)
-    data = recording.data
-    edit = planned(data, position, saved, attributes, gradient, node, leaf)
-    return WhatIf(recording, edited(recording, edit), edit)
+    data, at = recording.data, 0
+    if isinstance(step, str):
+        at = step_that_says(recording, step, "what_if") if step or not leaf else 0
+    elif 1 <= step <= len(recording):
+        at = step
+    else:
+        raise refused(
+            f"there is no step {step}: the recording has {len(recording)} steps",
+            f"give a number from 1 to {len(recording)}, or words of a sentence",
+        )
+    there = places_at(data, at, node) if at else []
+    wanted: list[tuple[str, Any, Any]] = []
+    wanted += [("entry", f"saved.{key}", new) for key, new in (saved or {}).items()]
+    wanted += [("entry", f"attr.{k}", new) for k, new in (attributes or {}).items()]
+    if gradient is not None:
+        by_output = gradient if isinstance(gradient, Mapping) else {None: gradient}
+        wanted += [("gradient", key, new) for key, new in by_output.items()]
+    asked = [(asked_for(there, kind, key, at), new) for kind, key, new in wanted]
+    asked += [(leaf_called(data, name), new) for name, new in (leaf or {}).items()]
+    if not asked:
+        raise refused(
+            f"nothing is to be another at step {at}",
+            "give saved=, attributes= or gradient=. There is "
+            f"{', '.join(map(str, there)) or 'nothing'}",
+        )
+    edits = [Edit(timed(data, one), fitting(data, one, new)) for one, new in asked]
+    return WhatIf(recording, edited(recording, edits))
 
 
-def edited(recording: Recording, edit: StepEdit) -> Recording:
-    """The program of ``recording`` once more, with an edit, which is marked."""
+def edited(recording: Recording, edits: list[Edit]) -> Recording:
+    """The program of ``recording`` once more, with edits, which are marked."""
     new = type(recording)()
-    run_with(recording, edit, new)
-    if not edit.said:
+    run_with(recording, edits, new)
+    if not all([edit.said for edit in edits]):
         raise refused(
             "nothing reads what you changed after this step",
             "take a step before it is read",
         )
-    meta = new.data["meta"]
-    meta["edits"] = recording.data["meta"].get("edits", []) + [
-        {"what": what, "old": old, "new": new, "place": place}
-        for (what, old, new), place in edit.said.items()
-    ]
+    before = recording.data["meta"].get("edits", [])
+    new.data["meta"]["edits"] = before + [edit.said for edit in edits]
     return new
-
-
-def position_of(recording: Recording, step: int | str) -> int:
-    """The number of a step, which may be given by words of its sentence.
-
-    Raises: ArgumentValueError if there is no such step.
-    """
-    if isinstance(step, str):
-        return step_that_says(recording, step, "what_if")
-    count = len(recording)
-    if not 1 <= step <= count:
-        raise refused(
-            f"there is no step {step}: the recording has {count} steps",
-            f"give a number from 1 to {count}, or words of a sentence",
-        )
-    return step
 
 
 class Edits:
@@ -204,7 +192,14 @@ class Edits:
 
     def answers(self) -> dict[str, Callable[[Json], Json]]:
         """What a page asks, by its kind."""
-        return {"describe": self.describe, "edit": self.edit}
+        return {"hello": self.hello, "describe": self.describe, "edit": self.edit}
+
+    def hello(self, _: Json) -> Json:
+        """The code that edits; or why this can't be run again."""
+        why, fix = why_not(self._recording)
+        if not why:
+            return {"code": script.code("edits")}
+        return {"why": message("what-if.why-not", why=why, fix=fix)}
 
     def describe(self, asked: Json) -> Json:
         """What stands at a place of the page, to be typed over; nothing if it can't.
@@ -212,8 +207,8 @@ class Edits:
         ``number`` is what is dragged, and ``step`` by how much.
         """
         data = self._run(asked["edits"]).data
-        target = target_at(data, asked["what"], asked["position"])
-        text = start_text(data, target.ref) if target else ""
+        place = place_at(data, asked["what"], asked["position"])
+        text = start_text(data, place.ref) if place else ""
         number = None
         with contextlib.suppress(ValueError):  # no number
             number = float(text)
@@ -221,7 +216,7 @@ class Edits:
             number = None
         size = math.floor(math.log10(abs(number or 1.0)))
         step = 1.0 if text.lstrip("-").isdigit() else 10.0 ** (size - 1)
-        name = target.name if target else None
+        name = place.owner if place and place.kind == "leaf" else None
         return {"text": text, "number": number, "step": step, "name": name}
 
     def edit(self, asked: Json) -> Json:
@@ -237,74 +232,29 @@ class Edits:
         for count, one in enumerate(edits, 1):
             key = json.dumps(edits[:count])
             if key not in self._runs:
-                self._runs[key] = edited(run, typed(run, one))
+                self._runs[key] = edited(run, [typed(run, one)])
             run = self._runs[key]
         while len(self._runs) > MOST_RUNS:
             del self._runs[next(iter(self._runs))]
         return run
 
 
-@dataclass
-class Target:
-    """What can be edited: its kind and place as in what_if, the step, what it is."""
-
-    kind: str
-    key: Any
-    position: int
-    ref: Json
-    ctx: str = ""
-    name: str | None = None
-
-
-def target_at(data: Json, what: str, position: int) -> Target | None:
+def place_at(data: Json, what: str, position: int) -> Place | None:
     """What a place of the page, such as "entry c0 saved.0", shows at a step.
 
     A gradient is the newest that was told of the node, the edge or the ``.grad``.
     """
-    kind, name, *rest = what.split(" ")
-    key = rest[0] if rest else "0"
-    if kind == "entry":
-        return entry_at(data, position, name, key)
+    kind, name = what.split(" ")[:2]
     _, is_data, tensor = name.rpartition(".data")
-    node = name.partition("__")[0]
-    kinds = {one["id"]: one["kind"] for one in data["graph"]["nodes"]}
-    if is_data or (kind in ("node", "value") and kinds.get(node) == "accumulate"):
-        for one in [one for event in data["events"] for one in event.get("ins", ())]:
-            if one.get("v") and (one["t"] == tensor or one.get("leaf") == node):
-                return Target("leaf", one["t"], position, one["v"], name=one["name"])
-    for at in range(position, 0, -1):
-        event = data["events"][at - 1]
-        found = gradient_told(event, kind, name, int(key)) if kind != "value" else None
-        if found is not None:
-            slot = gradients_of(event)
-            return Target("gradient", found, at, slot[found]) if found in slot else None
-    return None
-
-
-def entry_at(data: Json, position: int, ctx: str, entry: str) -> Target | None:
-    """A saved value or an attribute."""
-    family, _, name = entry.partition(".")
-    kind = {"saved": "saved", "attr": "attributes"}.get(family)
-    if kind is None or position == 0:
-        return None
-    key: Any = int(name) if kind == "saved" else name
-    ref = editable_at(data, position, ctx).there[kind].get(key)
-    return Target(kind, key, position, ref, ctx) if ref else None
-
-
-def gradient_told(event: Json, kind: str, name: str, slot: int) -> int | None:
-    """Which of its gradients a step tells of a place; None for none of it."""
-    told = event["k"]
-    roots = [root["n"] for root in event.get("roots", ())]
-    if kind == "edge":
-        return 0 if told == "grad" and event["e"] == name else None
-    if kind == "grad":
-        is_it = told in ("grad", "grad.accumulate") and event["n"] == name
-        return 0 if is_it else None
-    if name in roots:
-        return roots.index(name)
-    is_it = told in ("grad", "node.enter") and event["n"] == name
-    return (slot if told == "node.enter" else 0) if is_it else None
+    node = f"node {name.partition('__')[0]}" if kind in ("node", "value") else ""
+    for leaf in leaves_of(data):
+        if node in leaf.shown or (is_data and leaf.key[0] == tensor):
+            return leaf
+    of_entry = kind == "entry" and position > 0
+    there = places_at(data, position, name) if of_entry else []
+    steps = range(position, 0, -1) if kind in ("node", "waits", "edge", "grad") else ()
+    told = itertools.chain([there], (gradients_at(data, at) for at in steps))
+    return next((one for each in told for one in each if what in one.shown), None)
 
 
 def start_text(data: Json, ref: Json) -> str:
@@ -316,45 +266,82 @@ def start_text(data: Json, ref: Json) -> str:
     if not numbers or not all([type(one) in (int, float, bool) for one in numbers]):
         return ""
     if value["cut"] or len(numbers) > MOST_TYPED:
-        place = ", ".join("0" * len(value["shape"]))
-        return (
-            f"{{{f'({place})' if len(value['shape']) > 1 else place}: {numbers[0]!r}}}"
-        )
+        index = ", ".join("0" * len(value["shape"]))
+        index = f"({index})" if len(value["shape"]) > 1 else index
+        return f"{{{index}: {numbers[0]!r}}}"
     return repr(np.array(numbers, object).reshape(value["shape"]).tolist())
 
 
-def typed(recording: Recording, asked: Json) -> StepEdit:
-    """The edit that a page asks for: ``text`` was typed over what stands at a place."""
-    runnable(recording)
-    data, text = recording.data, read(asked["text"])
-    target = target_at(data, asked["what"], asked["position"])
-    if target is None:
-        raise refused("it can't be changed at this step", "take one that shows it")
-    if target.ref["t"] != "P" and not isinstance(text, dict):
-        text = as_typed(data, target.ref, text, called(target.kind, target.key))
-    if target.kind == "leaf":
-        return planned_leaf(data, target.key, text)
-    of: Json = {"saved": None, "attributes": None, "gradient": None}
-    of[target.kind] = {target.key: text}
-    return planned(data, target.position, node=target.ctx, **of)
+def typed(recording: Recording, asked: Json) -> Edit:
+    """The edit that a page asks for: ``text`` was typed over what stands at a place.
 
-
-def read(text: str) -> Any:
-    """What was typed: a number, a list, anything that Python writes as it is.
-
-    Raises: ArgumentValueError.
+    Raises: ArgumentValueError for what can't be read, or doesn't fit.
     """
+    data, text = recording.data, asked["text"]
+    place = place_at(data, asked["what"], asked["position"])
+    if place is None:
+        raise refused("it can't be changed at this step", "take one that shows it")
     try:
-        return ast.literal_eval(text.strip())
+        value = ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         raise refused(
             f"{text!r} can't be read", "type a number, a list of numbers or a text"
         ) from None
+    new = fitting(data, place, value)
+    place = timed(data, place)
+    if not isinstance(new, np.ndarray):
+        return Edit(place, new)
+    shown = np.array(data["values"][place.ref["v"]]["rows"], new.dtype)
+    same = shown.reshape(new.shape) == new
+    # The numbers that nobody has typed over stay exact.
+    return Edit(place, lambda old: np.where(same, old, new))
 
 
-def as_typed(data: Json, ref: Json, typed: Any, what: str) -> Callable[[Any], Any]:
-    """What makes the new numbers: those that nobody has typed over stay exact."""
-    numbers = numbers_like(data, ref, typed, what)
-    shown = np.array(data["values"][ref["v"]]["rows"], numbers.dtype)
-    same = shown.reshape(numbers.shape) == numbers
-    return lambda old: np.where(same, old, numbers)
+def connect(key: str, recording: Recording) -> None:
+    """Let the page of ``key`` ask about ``recording``, if this is a notebook."""
+    if not is_notebook():
+        return
+    wire()
+    _shown[key] = Edits(recording).answers()
+    if len(_shown) > MOST_SHOWN:
+        del _shown[next(iter(_shown))]
+
+
+def is_notebook() -> bool:
+    """Whether a notebook runs here that can show widgets."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    has_kernel = getattr(shell, "kernel", None) is not None
+    return has_kernel and importlib.util.find_spec("anywidget") is not None
+
+
+@cache
+def wire() -> Any:
+    """The one widget, made when the first recording is shown."""
+    import anywidget
+
+    class Wire(anywidget.AnyWidget):
+        """Passes on what pages ask, and what they are answered."""
+
+        _esm = Path(__file__).with_name("wire.js")
+
+    made = Wire()
+    made.on_msg(lambda _, asked, buffers: heard(made, asked))
+    return made
+
+
+def heard(made: Any, asked: Json) -> None:
+    """Answer a page of ours; those of other notebooks are heard, too."""
+    if asked["of"] in _shown:
+        made.send({**reply_to(asked, _shown[asked["of"]]), "of": asked["of"]})
+
+
+def reply_to(asked: Json, answers: Answers) -> Json:
+    """The answer to a question of a page: always one, so that it doesn't wait."""
+    reply = {"kind": "answer", "id": asked["id"]}
+    try:
+        reply["content"] = answers[asked["kind"]](asked["content"])
+    except Exception as error:
+        told = isinstance(error, errors.MinigradError | ValueError)
+        reply["refused"] = str(error) if told else f"{type(error).__name__}: {error}"
+    return reply

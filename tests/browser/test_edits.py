@@ -13,7 +13,7 @@ from playwright.sync_api import Frame, Page
 import minigrad as mg
 from minigrad.tracing import messages
 from minigrad.views import page as views_page
-from minigrad.views import wire
+from minigrad.views import whatif
 from minigrad.views.recording import Recording
 from tests.browser.conftest import Open
 from tests.browser.seen import unreadable
@@ -101,9 +101,9 @@ class Wired:
         page.wait_for_function("() => window.isThere")
 
     def show(self, recording: Recording, known: bool = True) -> Frame:
-        wire._shown.clear()
+        whatif._shown.clear()
         if known:
-            wire._shown["key"] = wire.answers_about(recording)
+            whatif._shown["key"] = whatif.Edits(recording).answers()
         shown = views_page.page_of(recording._pictured(), "key")
         self.page.evaluate("shown => show(shown)", shown)
         self.page.wait_for_function(MOUNTED)
@@ -111,7 +111,7 @@ class Wired:
 
     def _answer(self, asked: Any) -> Any:
         said = [*self.before]
-        wire.heard(SimpleNamespace(send=said.append), asked)
+        whatif.heard(SimpleNamespace(send=said.append), asked)
         return said
 
 

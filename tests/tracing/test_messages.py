@@ -35,14 +35,11 @@ OF_THE_PLAYER = (
         "recording",
         "values",
         "whatif",
-        "wire",
     ),
 )
 """The views that make words for the player; others make them for exercises."""
 NOT_OF_A_STEP = (
     "again",
-    "copying",
-    "editable",
     "messages",
     "program",
     "replay",

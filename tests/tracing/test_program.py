@@ -10,7 +10,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.tracing import Recorder, Trace
-from minigrad.tracing.again import first_difference, run_again, runnable
+from minigrad.tracing.again import Again, first_difference
 
 seen: list[Any] = []
 
@@ -24,7 +24,8 @@ def noted(name: str) -> Iterator[str]:
 def same_again(trace: Trace) -> int:
     """Run the program again: it must tell the same. How many steps it has."""
     control = Trace()
-    run_again(control, runnable(trace))
+    assert trace.program is not None
+    Again(control, trace.program).run()
     assert first_difference(trace, control) is None
     assert len(trace) > 3
     return len(trace)
@@ -135,3 +136,19 @@ def test_block_that_yields_says_so() -> None:
     assert in_a_loop.program is not None
     says = "the program cannot stand alone: 'break' outside loop"
     assert says in in_a_loop.program.why_not
+
+
+held = mg.tensor(5.0, requires_grad=True)
+
+
+def times_held(x: Any) -> None:
+    (x * held).backward()
+
+
+def test_names_inside_and_outside_are_kept_apart() -> None:
+    def by_name(held: Any) -> Trace:
+        return mg.step(times_held, held, keep_values=True)
+
+    trace = by_name(mg.tensor(2.0, requires_grad=True))
+    assert "leads to 2 nodes AccumulateGrad of held" in trace.sentences(1)[0]
+    same_again(trace)

@@ -23,7 +23,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.tracing import Recorder, Trace
-from minigrad.tracing.editable import editable_at, gradients_of
+from minigrad.tracing.edits import gradients_at, places_at
 from minigrad.views.recording import Recording
 from tests.parity.differential import run
 from tests.parity.differential.statements import write_program
@@ -242,8 +242,8 @@ def places(
         if kind in ("node.enter", "grad") and of in by_node and of not in hooked:
             name, statement = by_node[of]
             turn = entered[of] - 1
-            for slot, ref in gradients_of(event).items():
-                numbers = numbers_for(data, ref, chance)
+            for found in gradients_at(data, at):
+                slot, numbers = found.key, numbers_for(data, found.ref, chance)
                 text = SENT if edge else GRADIENT
                 place = edge["slot"] if edge else slot
                 where = {"name": name, "turn": turn, "slot": place}
@@ -283,7 +283,11 @@ def saved_places(
             if nodes[node]["kind"] == "accumulate":
                 continue
             at = told[node]
-            there = editable_at(data, at, node).there["saved"]
+            there = {
+                int(one.key.removeprefix("saved.")): one.ref
+                for one in places_at(data, at, node)
+                if str(one.key).startswith("saved.")
+            }
             for place, ref in sorted(there.items()):
                 value = data["values"].get(ref.get("v"))
                 if value is None:

@@ -19,9 +19,8 @@ from minigrad.autograd.graph import saved_tensors_hooks
 from minigrad.engine import observe
 from minigrad.tracing import Trace
 from minigrad.tracing.again import WhatIfError, first_difference
-from minigrad.tracing.editable import editable_at
+from minigrad.tracing.edits import places_at
 from minigrad.utils.checkpoint import checkpoint
-from minigrad.views import wire
 from minigrad.views.recording import Recording
 from minigrad.views.whatif import Edits
 from tests.parity.differential import run
@@ -302,7 +301,7 @@ def test_packed_value_that_nobody_reads_any_more_cannot_be_another() -> None:
         with saved_tensors_hooks(lambda t: t.detach(), lambda t: t):
             y = Square.apply(x, 1.0)
         y.backward(retain_graph=True)
-    says = r"there is not saved\[0\] to edit at step"
+    says = r"there is no saved\[0\] to edit at step"
     with pytest.raises(errors.ArgumentValueError, match=says):
         trace.what_if("is finished", saved={0: 5.0}, node="SquareBackward")
 
@@ -395,9 +394,11 @@ def test_edit_that_changes_nothing_tells_the_same_story(seed: int) -> None:
     random.Random(seed).shuffle(steps)
     edited = 0
     for step in steps:
-        here = editable_at(trace.data, step)
-        same = {place: lambda old: old for place in here.there["saved"]}
-        gradients = {slot: lambda old: old for slot in here.there["gradient"]}
+        here = places_at(trace.data, step)
+        keys = [str(one.key) for one in here if one.kind == "entry"]
+        saved = [key.split(".")[1] for key in keys if key.startswith("saved")]
+        same = {int(place): lambda old: old for place in saved}
+        gradients = {one.key: lambda old: old for one in here if one.kind == "gradient"}
         if not same and not gradients:
             continue
         new = trace.what_if(step, saved=same, gradient=gradients or None)
@@ -458,16 +459,16 @@ def one() -> Recording:
     [
         (999, {"gradient": 1.0}, r"there is no step 999: the recording has \d+ steps"),
         ("no such words", {"gradient": 1.0}, "no step says 'no such words'"),
-        (NODE, {}, r"nothing is to be another.*\n.*saved\[0\] and the attribute fac"),
-        (NODE, {"saved": {3: 1.0}}, r"there is not saved\[3\] to edit at step \d+\n.*"),
+        (NODE, {}, r"nothing is to be another.*\n.*saved\[0\], ctx\.factor, gradient"),
+        (NODE, {"saved": {3: 1.0}}, r"there is no saved\[3\] to edit at step \d+\n.*"),
         (NODE, {"saved": {0: [1.0, 2.0]}}, r"has shape \[\], and the new one \[2\]"),
         (NODE, {"saved": {0: {1: 2.0}}}, r"has shape \[\], and no element 1"),
-        (NODE, {"saved": {0: "five"}}, r"'five' is no number for saved\[0\]"),
-        (NODE, {"attributes": {"fcator": 1.0}}, "there is not the attribute 'fcator'"),
-        (NODE, {"gradient": {1: 1.0}}, "there is not a gradient 1 to edit"),
-        (1, {"gradient": 1.0}, "nothing: no ctx is at work, and no gradient arrives"),
-        (NODE, {"saved": {0: 1.0}, "node": "CubeBackward"}, "no node 'CubeBackward'"),
-        ("releases its", {"saved": {0: 1.0}}, r"there is not saved\[0\] to edit"),
+        (NODE, {"saved": {0: "five"}}, r"holds float32 numbers, and not 'five'"),
+        (NODE, {"attributes": {"fcator": 1.0}}, r"there is no ctx\.fcator to edit"),
+        (NODE, {"gradient": {1: 1.0}}, r"there is no gradient\[1\] to edit"),
+        (1, {"gradient": 1.0}, "no gradient to edit at step 1\n.*is there: nothing"),
+        (NODE, {"saved": {0: 1.0}, "node": "Cube"}, "no nodes are called Cube"),
+        ("releases its", {"saved": {0: 1.0}}, r"there is no saved\[0\] to edit"),
     ],
 )
 def test_edit_that_cannot_be_made_is_refused(
@@ -510,13 +511,23 @@ def test_node_must_be_one() -> None:
         trace.what_if("backward begins", saved={0: 1.0}, node="MulBackward0")
 
 
+def test_gradient_that_begins_beside_others_is_refused() -> None:
+    with mg.record(keep_values=True) as trace:
+        y = leaf(2.0) * 3
+        mg.autograd.backward([y, y])
+    with pytest.raises(errors.ArgumentValueError, match="more than one gradient"):
+        trace.what_if("backward begins", gradient=1.0)
+    with pytest.raises(WhatIfError, match="for MulBackward0 is a sum of several here"):
+        trace.what_if("backward begins", gradient={1: 1.0})
+
+
 def test_integers_stay_integers() -> None:
     with mg.record(keep_values=True) as trace:
         x = mg.ones(3, requires_grad=True)
         x[mg.tensor([0, 2])].sum().backward()
     ctxs = [c["name"] for c in trace.data["ctxs"]]
     node = next(name for name in ctxs if name.startswith("Index"))
-    says = "is of dtype int64, which cannot hold list of 2"
+    says = "holds int64 numbers, and not list of 2"
     with pytest.raises(errors.ArgumentValueError, match=says):
         trace.what_if("backward begins", saved={0: [0.5, 1.0]}, node=node)
 
@@ -534,7 +545,7 @@ def test_recording_of_torch_says_that_it_cannot(one: Recording) -> None:
     theirs.data["meta"]["engines"] = ["torch"]
     with pytest.raises(WhatIfError, match="torch ran, and doesn't let anyone change"):
         theirs.what_if("backward begins", gradient=1.0)
-    assert wire.answers_about(theirs)["hello"]({})["why"] == (
+    assert Edits(theirs).hello({})["why"] == (
         "You can't change values here: torch ran, and doesn't let anyone change what "
         "it's about to use. To be able to, record the program with import minigrad as "
         "torch."
@@ -654,6 +665,16 @@ def test_edits_of_several_kinds_do_not_move_each_other() -> None:
     assert grad_in(second) == [[60]]  # what is saved is 5, whatever x was
     told = [(one["what"], one["new"]) for one in second.data["meta"]["edits"]]
     assert told == [("saved[0] of SquareBackward", "5"), ("x", "1")]
+
+
+def test_edit_that_a_later_one_leaves_no_place_for_is_said() -> None:
+    x = leaf(3.0)
+    with mg.record(keep_values=True) as trace:
+        (Square.apply(x, 1.0) if x.item() > 1 else x * 2).backward()
+    first = trace.what_if(NODE, saved={0: 5.0}).recording
+    says = r"doesn't come any more to the step at which saved\[0\] is edited"
+    with pytest.raises(WhatIfError, match=says):
+        first.what_if(leaf={"x": 0.5})
 
 
 def test_leaf_that_is_not_there_is_refused(one: Recording) -> None:
