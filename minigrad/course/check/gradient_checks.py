@@ -51,7 +51,9 @@ def gradient_values(case: CaseFile) -> Iterator[Finding]:
         first, second = (slots[i][0].right.shape for i in exchanged)
         state = ["S02", "S03", "M04", *(["S01"] if first == second else [])]
         for i in exchanged:
-            if (*named[i], "")[0] not in state:
+            if named[i] == ("L01",):
+                named[i] = ("L01", "A03")
+            elif (*named[i], "")[0] not in state:
                 named[i] = ("A03", "L04") if "L04" in named[i] else ("A03",)
     for ids in dict.fromkeys(named.values()):
         yield _finding(case, ids, [i for i in wrong if named[i] == ids], slots)
