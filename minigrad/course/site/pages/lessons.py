@@ -254,10 +254,11 @@ def as_exercise(cell: NotebookNode, call: str, name: str, text: str) -> None:
         as_markdown(cell, hints)
     else:
         below = "" if f'hint("{name}"' in text else hints
-        if f'exercise("{name}"' not in text and flat(asked.statement) not in text:
+        has_form = f'exercise("{name}"' in text
+        if not has_form and flat(asked.statement) not in text:
             below = folded("What the check asks", asked.statement) + below
-        cell.outputs = [note(below)]
-        if not below:
+        cell.outputs = [note(below)] if below else []
+        if has_form and not below:
             as_markdown(cell, "<!-- the form's Commit checks it -->")
 
 
