@@ -19,12 +19,13 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from nbformat.v4 import new_code_cell
 from playwright.sync_api import Browser, Page
 
 from minigrad.course import site
 from minigrad.course.author import slides
 from minigrad.course.check import with_code
-from minigrad.course.exercises import catalogue
+from minigrad.course.exercises import catalogue, flat
 from minigrad.course.site import pages, pyodide
 from minigrad.course.site.pages import lessons, playground, reference
 from minigrad.course.site.pages.shared import Shared
@@ -279,6 +280,16 @@ def test_exercises_show_what_they_ask_and_fold_hints_but_tell_no_answer(
     assert page.count("What the check asks") == 3
     assert "NotImplementedError  " not in text
     assert "ipykernel" not in text
+
+
+def test_call_of_a_check_stays_where_the_text_says_what_it_asks() -> None:
+    said = flat(catalogue.load("17.2").statement)
+    for more, shows in (("", "Hint 1"), ('hint("17.2")', "[]")):
+        cell = new_code_cell('check("17.2", [Softplus, Hypot])')
+        lessons.as_exercise(cell, "check", "17.2", said + more)
+        assert cell.cell_type == "code"
+        assert shows in str(cell.outputs)
+        assert "What the check asks" not in str(cell.outputs)
 
 
 # What has no lesson

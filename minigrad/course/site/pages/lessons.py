@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from minigrad.course.author import slides
 from minigrad.course.check import Exercise, with_code
-from minigrad.course.exercises import catalogue
+from minigrad.course.exercises import catalogue, flat
 from minigrad.course.site.pages.addresses import Addresses
 from minigrad.course.site.pages.shared import Shared
 from minigrad.views import forms
@@ -41,8 +41,8 @@ _live
 
 _LIVE = re.compile(r"^mg\.live\(.*\)\Z", re.MULTILINE)
 
-FORGET = ("course.progress(", "course.review(")
-"""Calls that tell about one learner: there is none yet."""
+FORGET = re.compile(r"course\.(progress|review)\(|.*\ngym\(\)\Z", re.DOTALL)
+"""Cells that tell about one learner: there is none yet."""
 
 UNWRITTEN = ("NotImplementedError", "KeyError")
 """What a function raises that the learner writes, and what needs its result."""
@@ -58,7 +58,7 @@ def page_of(
 ) -> NotebookNode:
     """A notebook that was run, as Sphinx reads it, with all it shows."""
     edition = addresses.in_edition(str(path))
-    calls = {found[0] for cell in book.cells if (found := _ASKS.match(cell.source))}
+    text = flat("\n".join([cell.source for cell in book.cells]))
     waits = ""
     for cell in book.cells:
         if cell.cell_type == "markdown":
@@ -67,7 +67,7 @@ def page_of(
             cell.source = _LINK.sub(addresses.as_html, cell.source)
             continue
         if asks := _ASKS.match(cell.source):
-            as_exercise(cell, asks[1], asks[2], calls)
+            as_exercise(cell, asks[1], asks[2], text)
             continue
         show(cell, shared, addresses)
         if _LIVE.search(cell.source):
@@ -190,7 +190,7 @@ def asked_by(source: str) -> tuple[str, list[str]]:
 
 def show(cell: NotebookNode, shared: Shared, addresses: Addresses) -> None:
     """Keep of a cell's outputs what a page shows, with its links and players."""
-    if cell.source.startswith(FORGET):
+    if FORGET.match(cell.source):
         cell.outputs = []
     cell.outputs = [o for o in cell.outputs if o.get("ename") not in UNWRITTEN]
     slides.keep_last_bar(cell)
@@ -236,10 +236,10 @@ def as_markdown(cell: NotebookNode, page: str) -> None:
         del cell[name]
 
 
-def as_exercise(cell: NotebookNode, call: str, name: str, calls: set[str]) -> None:
+def as_exercise(cell: NotebookNode, call: str, name: str, text: str) -> None:
     """Show what the cell asks, without the answer; hints are folded one by one.
 
-    A notebook whose ``calls`` don't ask for a hint has them below the check.
+    What the ``text`` of the notebook doesn't say or ask for is below the check.
     """
     asked = catalogue.load(name)
     hints = "".join(
@@ -250,11 +250,12 @@ def as_exercise(cell: NotebookNode, call: str, name: str, calls: set[str]) -> No
     elif call == "hint":
         as_markdown(cell, hints)
     else:
-        below = "" if f'hint("{name}"' in calls else hints
-        if f'exercise("{name}"' not in calls:
+        below = "" if f'hint("{name}"' in text else hints
+        has_form = f'exercise("{name}"' in text
+        if not has_form and flat(asked.statement) not in text:
             below = folded("What the check asks", asked.statement) + below
-        cell.outputs = [note(below)]
-        if not below:
+        cell.outputs = [note(below)] if below else []
+        if has_form and not below:
             as_markdown(cell, "<!-- the form's Commit checks it -->")
 
 
