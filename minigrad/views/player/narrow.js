@@ -9,7 +9,7 @@ import { placeTags } from "./wires.js";
 /** @typedef {import("./types").Trace} Trace */
 /** @typedef {{ left: number, right: number, wide: number }} Gap between columns; `wide` is how wide it becomes */
 
-const WIDTHS = [32, 48, 64, 80, 100, 130]; // of a gap; in the first a line can still turn
+const WIDTHS = [28, 48, 64, 80, 100, 130]; // of a gap; in the first a line can still turn
 
 /**
  * The picture with narrower gaps, in which no wire loses a label.
