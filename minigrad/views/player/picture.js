@@ -314,13 +314,11 @@ export class PicturePane {
   /** @param {boolean} onWall where it is seen from afar */
   present(onWall) {
     Object.assign(this, onWall ? ON_WALL : ON_PAGE, { onWall, width: 0 });
-    if (!this.windowed && this.picture && onWall !== this.isNarrow) {
+    if (this.picture && !this.windowed) {
       const at = this.pictures.indexOf(this.picture);
       const { pictures } = this.trace.graph;
-      this.isNarrow = onWall;
       this.pictures = onWall ? pictures.map((one) => narrowed(this.trace, one, one.parts.map(boxOfPart))) : pictures;
       this.adopt(this.pictures[at]);
-      if (this.now) this.show(this.now);
     }
     this.resized();
   }
