@@ -17,22 +17,17 @@ export function narrowed(trace, picture, boxes) {
   const labels = (/** @type {Picture} */ one) => Object.values(placeTags(trace, one)).flatMap(Object.keys).length;
   let right = picture.size[0];
   for (const { x, width } of boxes.sort((one, other) => other.x + other.width - one.x - one.width)) {
-    const gap = right - x - width;
+    const left = x + width;
+    const gap = right - left;
     for (let wide = LEAST; wide < gap; wide += 16) {
-      const next = closer(picture, x + width, gap, wide);
+      const at = (/** @type {number} */ x) => x - Math.min(Math.max(x - left, 0), gap) * (1 - wide / gap);
+      const next = structuredClone(picture);
+      next.size[0] -= gap - wide;
+      for (const part of next.parts) for (const spot of [...spotsOf(part), part.tray]) if (spot) spot[0] = at(spot[0]);
+      for (const line of next.lines) line.d = line.d.replace(/([-\d.]+)( [-\d.]+)/g, (_, x, y) => at(+x) + y);
       if (labels(next) >= labels(picture)) [picture, wide] = [next, gap];
     }
     right = Math.min(right, x);
   }
   return picture;
-}
-
-/** @param {Picture} picture @param {number} left @param {number} gap @param {number} wide */
-function closer(picture, left, gap, wide) {
-  const at = (/** @type {number} */ x) => x - Math.min(Math.max(x - left, 0), gap) * (1 - wide / gap);
-  const made = structuredClone(picture);
-  made.size[0] = at(made.size[0]);
-  for (const spot of made.parts.flatMap((part) => [...spotsOf(part), part.tray])) if (spot) spot[0] = at(spot[0]);
-  for (const line of made.lines) line.d = line.d.replace(/([-\d.]+)( [-\d.]+)/g, (_, x, y) => at(+x) + y);
-  return made;
 }

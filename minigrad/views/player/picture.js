@@ -126,7 +126,6 @@ export class PicturePane {
   layMap() {
     const [width, height] = this.picture.size;
     this.map.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    this.map.style.display = this.windowed ? "" : "none";
     const spots = this.picture.parts.flatMap(spotsOf);
     const parts = spots.map(([x, y, w, h]) => `M${x} ${y}h${w}v${h}h${-w}z`).join("");
     const lines = this.picture.lines.map(({ d }) => d).join("");
@@ -344,10 +343,8 @@ export class PicturePane {
 
   resized() {
     if (!this.picture) return;
-    const { clientWidth: width, clientHeight: height } = this.body;
-    if (!width || (width === this.width && height === this.height)) return;
-    Object.assign(this, { width, height });
-    this.fit();
+    const { clientWidth, clientHeight } = this.body;
+    if (clientWidth !== this.width || clientHeight !== this.height) this.fit();
   }
 
   fit() {
@@ -361,8 +358,7 @@ export class PicturePane {
     const [w, h] = [width / scale, height / scale];
     this.fitted = true;
     this.isWhole = scale === whole;
-    const mapped = this.windowed || (this.onWall && !this.isWhole);
-    this.map.style.display = mapped ? "" : "none";
+    this.map.style.display = this.windowed || (this.onWall && !this.isWhole) ? "" : "none";
     const x = Math.max(0, w - wide) / -2 - border[0];
     const y = Math.max(0, h - tall) / -2 - border[1];
     this.look([x, y, w, h]);
