@@ -7,7 +7,7 @@ import { placeTags, spotsOf } from "./wires.js";
 /** @typedef {import("./types").Picture} Picture */
 /** @typedef {import("./types").Trace} Trace */
 
-const LEAST = 24; // of a gap: a line can still turn
+const LEAST = 28; // of a gap: a line can still turn
 
 /**
  * The picture with narrower gaps, from the last to the first; no wire loses a label.
@@ -19,7 +19,7 @@ export function narrowed(trace, picture, boxes) {
   for (const { x, width } of boxes.sort((one, other) => other.x + other.width - one.x - one.width)) {
     const left = x + width;
     const gap = right - left;
-    for (let wide = LEAST; wide < gap; wide += 9) {
+    for (let wide = LEAST; wide < gap; wide += 8) {
       const at = (/** @type {number} */ x) => x - Math.min(Math.max(x - left, 0), gap) * (1 - wide / gap);
       const next = structuredClone(picture);
       next.size[0] -= gap - wide;

@@ -350,14 +350,12 @@ export class PicturePane {
   fit() {
     const { clientWidth: width, clientHeight: height } = this.body;
     if (!width || !height) return;
-    Object.assign(this, { width, height });
     const [wide, tall] = this.whole();
     const { border, least, most } = this;
     const whole = Math.min(width / wide, height / tall, most);
     const scale = Math.max(whole, least);
     const [w, h] = [width / scale, height / scale];
-    this.fitted = true;
-    this.isWhole = scale === whole;
+    Object.assign(this, { width, height, fitted: true, isWhole: scale === whole });
     this.map.style.display = this.windowed || (this.onWall && !this.isWhole) ? "" : "none";
     const x = Math.max(0, w - wide) / -2 - border[0];
     const y = Math.max(0, h - tall) / -2 - border[1];
