@@ -16,7 +16,7 @@ const LEAST = 28; // of a gap: a line can still turn
 export function narrowed(trace, picture, boxes) {
   const labels = (/** @type {Picture} */ one) => Object.values(placeTags(trace, one)).flatMap(Object.keys).length;
   let right = picture.size[0];
-  for (const { x, width } of boxes.sort((one, other) => other.x + other.width - one.x - one.width)) {
+  for (const { x, width } of boxes.sort((one, other) => other.x - one.x + other.width - one.width)) {
     const left = x + width;
     const gap = right - left;
     for (let wide = LEAST; wide < gap; wide += 8) {
@@ -24,7 +24,7 @@ export function narrowed(trace, picture, boxes) {
       const next = structuredClone(picture);
       next.size[0] -= gap - wide;
       for (const part of next.parts) for (const spot of [...spotsOf(part), part.tray]) if (spot) spot[0] = at(spot[0]);
-      for (const line of next.lines) line.d = line.d.replace(/([-\d.]+)( [-\d.]+)/g, (_, x, y) => at(+x) + y);
+      for (const line of next.lines) line.d = line.d.replace(/([\d.-]+)( [\d.-]+)/g, (_, x, y) => at(+x) + y);
       if (labels(next) < labels(picture)) continue;
       picture = next;
       break;
