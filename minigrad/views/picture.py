@@ -25,7 +25,7 @@ Json = dict[str, Any]
 LETTER, SMALL, VALUE, LONG, LABEL = 8.5, 7.9, 10.5, 9.1, 8.1
 """The width of a letter of 14, 13, 17, 15, and 13 bold points."""
 MANY_LETTERS: Final = 6  # of a value; one with more is written smaller
-LEAST_SLOT: Final = 108  # wide: "waits for 2"
+LEAST_SLOT: Final = 108  # wide: ".grad" and "None", apart from each other
 BOX: Final = 80  # high, with one row of cells
 CELLS: Final = 36  # one more
 MOST_ROWS: Final = 3  # of cells; the rest is counted

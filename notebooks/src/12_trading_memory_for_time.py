@@ -45,8 +45,8 @@ def sine(x):
 
 # %% [markdown] tags=["slide"]
 # **Look.** The slope of a sine is the cosine, so `sin` saves its input. What's in its
-# box after forward, and how many bytes does it take? (The strip *Memory kept alive* is
-# below the picture.) When is `to_single` called, and is the `with` block over by then?
+# box after forward, and how many bytes does it take? (The strip *Memory in boxes and
+# .grad* is below the picture.) When is `to_single` called, and is the `with` block over by then?
 
 # %% tags=["step", "slide"]
 # %%step --level picture --memory
@@ -302,8 +302,8 @@ course.because(
 
 # %% [markdown] tags=["slide"]
 # **Look.** Now one checkpoint, around two sines. What's in their boxes after forward?
-# Which of the two sines runs again? Then look at *Memory kept alive*: when is the most
-# kept?
+# Which of the two sines runs again? Then look at *Memory in boxes and .grad*: when is
+# the most kept?
 
 
 # %% tags=["step", "slide"]

@@ -141,7 +141,8 @@ def test_timeline_gives_nothing_away_of_what_is_to_come(play: Open) -> None:
     names = owners.all_text_contents()
     assert len(names) > 1
     assert (
-        page.locator(".memory summary").inner_text() == "Memory kept alive: nothing yet"
+        page.locator(".memory summary").inner_text()
+        == "Memory in boxes and .grad: nothing yet"
     )
     seen = []
     for stop in stops_of(data):

@@ -226,7 +226,7 @@ def test_tray_counts_down_what_has_still_to_come(opened: Opener) -> None:
         tray = page.locator(f".leaf:has(#mg_{leaf}) .tray.there")
         if event["k"] == "backward.begin" or event["n"] == leaf:
             seen += tray.all_text_contents()
-    assert seen[0] == "waits for 2"
+    assert seen[0] == "0 of 2"
     assert seen[1].endswith("+ \u2026")
     assert not any("\u2026" in text for text in seen[2:])
 

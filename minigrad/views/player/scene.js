@@ -265,9 +265,9 @@ class Tray {
     const here = gathered.reduce((all, { parts }) => all + parts.length, 0);
     const tries = [];
     if (gathered[0]?.more && here === 1) tries.push(`+ ${sums[0]}`);
-    else if (!here) tries.push(message("tray.waits", { count: left }));
     else if (left) {
-      tries.push(`${sums.join(", ")} + …`, message("tray.some", { here, count: here + left }));
+      if (here) tries.push(`${sums.join(", ")} + …`);
+      tries.push(message("tray.some", { here, count: here + left }));
     } else {
       const totals = gathered.map(({ total }) => this.short(total));
       tries.push(sums.map((sum, at) => (sum === totals[at] ? sum : `${sum} = ${totals[at]}`)).join(", "));
