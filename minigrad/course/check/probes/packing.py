@@ -47,7 +47,9 @@ def packed_of(pack: Any, array: Array) -> tuple[Packed, Any]:
     try:
         packed = pack(tensor)
         del tensor
-        size = sum([size_of(part) for part in items_of(packed)])
+        cells = getattr(packed, "__closure__", None)
+        held = [cell.cell_contents for cell in cells] if cells else packed
+        size = sum([size_of(part) for part in items_of(held)])
     except Exception as error:
         return Packed(crash=crash_of("hook", error)), None
     return Packed(size, watched.alive()["tensor"]), packed
