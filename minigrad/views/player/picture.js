@@ -126,7 +126,6 @@ export class PicturePane {
   layMap() {
     const [width, height] = this.picture.size;
     this.map.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    this.map.style.display = this.windowed ? "" : "none";
     const spots = this.picture.parts.flatMap(spotsOf);
     const parts = spots.map(([x, y, w, h]) => `M${x} ${y}h${w}v${h}h${-w}z`).join("");
     const lines = this.picture.lines.map(({ d }) => d).join("");
@@ -314,13 +313,11 @@ export class PicturePane {
   /** @param {boolean} onWall where it is seen from afar */
   present(onWall) {
     Object.assign(this, onWall ? ON_WALL : ON_PAGE, { onWall, width: 0 });
-    if (!this.windowed && this.picture && onWall !== this.isNarrow) {
+    if (this.picture && !this.windowed) {
       const at = this.pictures.indexOf(this.picture);
       const { pictures } = this.trace.graph;
-      this.isNarrow = onWall;
       this.pictures = onWall ? pictures.map((one) => narrowed(this.trace, one, one.parts.map(boxOfPart))) : pictures;
       this.adopt(this.pictures[at]);
-      if (this.now) this.show(this.now);
     }
     this.resized();
   }
@@ -346,25 +343,20 @@ export class PicturePane {
 
   resized() {
     if (!this.picture) return;
-    const { clientWidth: width, clientHeight: height } = this.body;
-    if (!width || (width === this.width && height === this.height)) return;
-    Object.assign(this, { width, height });
-    this.fit();
+    const { clientWidth, clientHeight } = this.body;
+    if (clientWidth !== this.width || clientHeight !== this.height) this.fit();
   }
 
   fit() {
     const { clientWidth: width, clientHeight: height } = this.body;
     if (!width || !height) return;
-    Object.assign(this, { width, height });
     const [wide, tall] = this.whole();
     const { border, least, most } = this;
     const whole = Math.min(width / wide, height / tall, most);
     const scale = Math.max(whole, least);
     const [w, h] = [width / scale, height / scale];
-    this.fitted = true;
-    this.isWhole = scale === whole;
-    const mapped = this.windowed || (this.onWall && !this.isWhole);
-    this.map.style.display = mapped ? "" : "none";
+    Object.assign(this, { width, height, fitted: true, isWhole: scale === whole });
+    this.map.style.display = this.windowed || (this.onWall && !this.isWhole) ? "" : "none";
     const x = Math.max(0, w - wide) / -2 - border[0];
     const y = Math.max(0, h - tall) / -2 - border[1];
     this.look([x, y, w, h]);
