@@ -75,6 +75,14 @@ environment (conda's base does not count), else into .venv in the clone.
 After `pip install minigrad-course`, type minigrad instead of python3 minigrad.
 """
 
+WORKSPACE = """\
+usage: python3 minigrad workspace DIR
+
+Copies the lessons and exercises into the folder DIR, and opens nothing. In a folder
+that has them already, it brings up to date what you haven't changed; a new version of
+what you have changed lands beside yours. `lab` does the same in its own folder first.
+"""
+
 EXTRAS = {
     "lab": frozenset({"lab"}),
     "test": frozenset({"lab", "site", "test"}),
@@ -170,7 +178,7 @@ def main(arguments: Sequence[str], *, as_package: bool) -> int:
             raise BootstrapError("there is no such command" + fix)
         if command not in MODULES and rest in (["-h"], ["--help"]):
             # A question is not worth an installation.
-            print(USAGE, end="")
+            print(WORKSPACE if command == "workspace" else USAGE, end="")
             return 0
         if is_installed() and command in NEED_A_CLONE:
             raise BootstrapError(

@@ -215,8 +215,23 @@ def test_slides_open_the_vote_of_their_question(
         wall.locator(".choice.counted").first.wait_for()
         counts = "all => all.map((one) => one.dataset.said)"
         assert wall.locator(".choice").evaluate_all(counts)[:2] == ["1", "2"]
+        bars = wall.locator(".choice").nth(1)
+        colours = "one => getComputedStyle(one).backgroundImage.match(/rgba?.*?\\)/g)"
+        first, none = bars.evaluate(colours)
+        heads = wall.locator(".headline")
+        assert heads.all_inner_texts() == ["Your votes", "Predict now"]
         wall.keyboard.press("a")
         wall.get_by_text("Vote again: 0 of 3 have answered").wait_for()
+        assert heads.first.inner_text() == "Predict now"
+        room.note(told_by("a", 1, "05.join", "b"))
+        wall.get_by_text("Vote again: 1 of 3 have answered").wait_for()
+        wall.keyboard.press("c")
+        wall.get_by_text("Your votes: before, after").wait_for()
+        both = heads.first.locator("i").evaluate_all(
+            "all => all.map((one) => getComputedStyle(one).backgroundColor)"
+        )
+        assert bars.evaluate(colours) == [both[0], none, both[1], none]
+        assert both[0] == first != both[1]
         wall.keyboard.press("ArrowRight")
         wall.keyboard.press("v")
         wall.get_by_text("Vote now: 0 of 3 have answered").wait_for()

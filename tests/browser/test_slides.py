@@ -78,6 +78,10 @@ FAULTS = f"""async smallest => {{
   }}
   return found;
 }}"""
+KEYS_ARE_CUT = """() => {
+  const shown = document.querySelector(".r-overlay-help .r-overlay-content");
+  return shown.scrollHeight > shown.clientHeight;
+}"""
 PLAYERS = "() => [...document.querySelectorAll('iframe')].map(({ srcdoc }) => srcdoc)"
 
 
@@ -147,6 +151,11 @@ def test_slides_fit_every_projector_and_faults_would_be_seen(deck: Any) -> None:
     for width, height in presented.SIZES:
         page.set_viewport_size({"width": width, "height": height})
         assert faults(page) == []
+        page.keyboard.press("Shift+?")
+        keys = page.locator(".r-overlay-help tr")
+        assert keys.first.inner_text().startswith("Space")
+        assert page.evaluate(KEYS_ARE_CUT) is False
+        page.keyboard.press("Shift+?")
         share = "Reveal.getCurrentSlide().getBoundingClientRect().width / innerWidth"
         assert page.evaluate(share) > 0.95
     assert unreadable(page, ".slides > .present") == {}

@@ -23,6 +23,13 @@ INSTALL = (
     if _bootstrap.is_installed()
     else "in the clone, run: python3 minigrad lab   (it installs what is missing)"
 )
+USAGE = """\
+usage: python3 minigrad doctor   (it takes no arguments)
+
+Tries what the course needs on this computer, and installs nothing: Python, packages,
+graph drawing, Numba, a folder to write in, text, memory, and JupyterLab's widgets. Each
+has a line; below a ✗ you read how to mend it. The exit code is 1 if there is one.
+"""
 ENOUGH_MEMORY = 10**9
 ENOUGH_DISK = 5 * 10**8
 PATIENCE = 15.0
@@ -89,7 +96,7 @@ def doctor(quiet: bool = False) -> Report | None:
 def main(arguments: Sequence[str]) -> int:
     """``python -m minigrad doctor``: a line an item; exit code 1 if one is unwell."""
     if arguments:
-        print("usage: python3 minigrad doctor   (it takes no arguments)")
+        print(USAGE, end="")
         return 0 if arguments[0] in ("-h", "--help") else 2
     report = Report()
     for name, look in (LOOKS | OUTSIDE).items():

@@ -116,7 +116,7 @@ def parser() -> argparse.ArgumentParser:
         type=at_least_one,
         default=Limits.seconds,
         help="for one exercise of one submission (%(default)g), and as many to load it;"
-        " a right answer takes a hundredth of it",
+        " a right answer takes about 0.1",
     )
     made.add_argument(
         "--student-seconds",

@@ -8,12 +8,15 @@ could turn its guards off. To get there, it has to name one of these.
 from __future__ import annotations
 
 import io
+import json
 import re
 import tokenize
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
+from minigrad import _workspace
+from minigrad.course.grade import stamps
 from minigrad.course.grade.worker import without_magic
 
 MOST_SHOWN = 12
@@ -77,8 +80,18 @@ _HONEST = frozenset([f"__{word}__" for word in _PROTOCOLS.split()])
 
 
 def flags(cells: Sequence[str]) -> tuple[str, ...]:
-    """What these cells name that no answer needs, in order; empty for most."""
-    return _flags(tuple(cells))
+    """What these cells name that no answer needs, in order; empty for most.
+
+    A cell that is still as it was shipped is not the learner's.
+    """
+    return _flags(tuple([cell for cell in cells if cell not in _shipped()]))
+
+
+@cache
+def _shipped() -> frozenset[str]:
+    root = _workspace.shipped(stamps.PACKAGE.parent)
+    books = [json.loads(p.read_bytes()) for p in root.glob("exercises/*/*.ipynb")]
+    return frozenset([_workspace.text_of(c) for book in books for c in book["cells"]])
 
 
 @lru_cache(maxsize=16)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cProfile
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +14,7 @@ import minigrad as mg
 from minigrad import Tensor
 from minigrad import sigmoid as known_before
 from minigrad.course import examine
-from minigrad.course.check import Case, Contract, forbidden_api, solved_remarks
+from minigrad.course.check import Case, Contract, forbidden_api, heard, solved_remarks
 from minigrad.kernels import elementwise
 from minigrad.kernels._jit import in_numpy
 from minigrad.ops.activations import Sigmoid
@@ -60,6 +61,14 @@ def test_operation_that_is_asked_for_is_remarked(way: str) -> None:
 
 def test_formula_of_ones_own_has_no_remark_whatever_its_name() -> None:
     assert examine("gym.Sigmoid", answer(sigmoid)).remarks == ()
+    assert sys.getprofile() is None
+
+
+def test_check_under_a_profiler_written_in_c_comes_to_its_end() -> None:
+    passed = cProfile.Profile().runcall(examine, "gym.Sigmoid", answer(sigmoid))
+    assert passed.state == "solved"
+    with cProfile.Profile(), heard.calls_of([], lambda *_: None):
+        pass
     assert sys.getprofile() is None
 
 

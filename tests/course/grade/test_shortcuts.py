@@ -356,6 +356,14 @@ def test_what_no_answer_needs_is_named(source: str, named: set[str]) -> None:
     assert set(flags([source])) == named
 
 
+@pytest.mark.parametrize("lesson", ["05", "11"])
+def test_what_was_shipped_names_nothing_of_its_learner(lesson: str) -> None:
+    first, *rest = cells_of("exercises", lesson)
+    assert flags([first, *rest]) == ()
+    assert flags([f"{first}\nimport threading"]) == ("threading",)
+    assert flags([first, *rest, "import threading"]) == ("threading",)
+
+
 @pytest.mark.parametrize("lesson", ["01", "03", "04", "08", "gym"])
 def test_solutions_name_nothing_that_they_do_not_need(lesson: str) -> None:
     assert flags(cells_of("solutions", lesson)) == ()

@@ -238,12 +238,17 @@ function show() {
 }
 
 function showBars(part, vote) {
+  const rounds = vote.bars.length;
+  const legend = [made("i", "first"), " before, ", made("i", "second"), " after"];
+  const said = rounds > 1 ? ["Your votes: ", ...legend] : [rounds ? "Your votes" : "Predict now"];
+  part.querySelector(".headline").replaceChildren(...said);
   choicesOf(part).forEach((choice, at) => {
     const counts = vote.bars.map((bars) => bars[at]);
     vote.bars.forEach((bars, round) => {
       choice.style.setProperty(`--bar-${round}`, `${(100 * counts[round]) / Math.max(1, sum(bars))}%`);
     });
-    choice.classList.toggle("counted", counts.length > 0);
+    choice.classList.toggle("counted", rounds > 0);
+    choice.classList.toggle("twice", rounds > 1);
     choice.dataset.said = counts.join(" → ");
   });
 }
@@ -257,6 +262,7 @@ function toggleClock() {
 
 openCards();
 for (const part of parts.filter((one) => is(one, "asks"))) {
+  part.prepend(made("span", "headline", "Predict now"));
   for (const choice of choicesOf(part)) choice.classList.add("choice");
 }
 await document.fonts.ready;
@@ -273,7 +279,8 @@ await Reveal.initialize({
   slideNumber: "c/t", transition: "none", pdfSeparateFragments: false,
   totalTime: 60 * MINUTES, plugins: [RevealNotes],
 });
-const bindings = [
+// Reveal's own list has keys that mean something else here.
+const KEYS = [
   [32, "Space", "Step the player, then go on", onward],
   [34, "PageDown", "The same", onward],
   [33, "PageUp", "Step the player back, then go back", back],
@@ -282,7 +289,20 @@ const bindings = [
   [65, "A", "Vote again, after the discussion", order("again")],
   [84, "T", "A clock, from 0:00", toggleClock],
 ];
-for (const [keyCode, key, description, action] of bindings) {
+const OTHERS = [
+  ["← →", "A slide back or on; a player stays where it is"],
+  ["S", "Your notes, in a window of their own"],
+  ["F", "Full screen; Esc ends it"],
+  ["O", "All slides"],
+  ["B", "Black"],
+  ["?", "These keys"],
+];
+Reveal.on("showhelp", () => {
+  const all = [...KEYS.map(([, ...words]) => words), ...OTHERS];
+  const rows = all.map(([key, does]) => made("tr", "", made("th", "", key), made("td", "", does)));
+  document.querySelector(".r-overlay-help table").replaceChildren(...rows);
+});
+for (const [keyCode, key, description, action] of KEYS) {
   Reveal.addKeyBinding({ keyCode, key, description }, action);
 }
 const changed = () => {
