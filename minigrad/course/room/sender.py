@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 
 from minigrad import errors
 from minigrad.course.check import CRASHED, SOLVED, WRONG, answers_of, panel
-from minigrad.course.exercises import catalogue
+from minigrad.course.exercises import catalogue, sentences
 from minigrad.course.notebook import journal
 from minigrad.course.room import state
 from minigrad.course.room.folder import SCHEME, folder_of, new_member
@@ -160,6 +160,7 @@ def events_of(entry: journal.Entry) -> list[Event]:
         if entry.get("state") not in (SOLVED, WRONG, CRASHED):
             return []
         known = [each for each in entry.get("mistakes", ()) if each in TABLE]
+        known += [each for each in (str(entry.get("told")),) if each in sentences()]
         return [event(name, entry["state"], known[0] if known else "")]
     if kind != journal.ANSWERED:
         return []

@@ -37,11 +37,11 @@ from tornado.websocket import WebSocketHandler
 
 from minigrad import _workspace, errors
 from minigrad.course.check import CRASHED, SOLVED, WRONG
+from minigrad.course.exercises import sentences
 from minigrad.course.room import state
 from minigrad.course.room.folder import FILE, SCHEME, Folder, folder_of
 from minigrad.course.room.sender import HOURS, PORT
 from minigrad.course.room.words import ROOT, words
-from minigrad.mistakes import TABLE
 
 PAGES = Path(__file__).parent / "pages"
 KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
@@ -289,8 +289,10 @@ class Desk:
 
     def summary_text(self) -> str:
         """The counts as a table for a spreadsheet."""
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(self.room.summary())
+        text, known = io.StringIO(), sentences()
+        rows = csv.writer(text, lineterminator="\n")
+        for what, id, detail, learners in self.room.summary():
+            rows.writerow([what, id, " ".join(known.get(detail, [detail])), learners])
         return text.getvalue()
 
     def hello(self) -> dict[str, Any]:
@@ -517,7 +519,7 @@ def told(member: str, event: Any, now: float) -> dict[str, Any]:
         "id": name,
         "state": event["state"],
         # A learner's course may be newer than this one.
-        "mistake": mistake if mistake in TABLE else "",
+        "mistake": mistake if mistake in words()["mistakes"] else "",
         "at": now - 60 * min(minutes, 60 * HOURS),
     }
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.course.author import build
-from minigrad.course.exercises import catalogue
+from minigrad.course.exercises import catalogue, sentences
 from minigrad.mistakes import TABLE
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -37,6 +37,7 @@ def words(root: Path = ROOT) -> dict[str, Any]:
     mistakes = {
         id: [entry.name, entry.looks_like, entry.hint] for id, entry in TABLE.items()
     }
+    mistakes |= {key: [looks, "", ask] for key, (looks, ask) in sentences().items()}
     return {"exercises": exercises, "polls": polls, "mistakes": mistakes}
 
 

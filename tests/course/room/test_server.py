@@ -28,6 +28,7 @@ from tornado.websocket import websocket_connect
 
 import minigrad
 from minigrad import course, errors
+from minigrad.course.exercises import sentences
 from minigrad.course.room import sender, server, state, words
 from minigrad.mistakes import TABLE
 from tests.course.room.rooms import (
@@ -334,10 +335,13 @@ def test_stranger_sends_nothing(room: Running) -> None:
 
 
 def test_mistake_of_a_newer_course_is_a_mistake_without_a_name(room: Running) -> None:
-    body = {"events": [EVENT | {"mistake": "Z99"}]}
-    assert room.ask("events", body, **learner(room))[0] == 200
-    (one,) = room.desk.room.learners.values()
-    assert one.cells["05.2"].mistake == ""
+    token = learner(room)
+    strange = ("Z99", "05.3/mine", "05.3/early <b>my words", "early", "../early")
+    for line, mistake in enumerate((*strange, "05.3/early")):
+        body = {"events": [EVENT | {"line": line, "mistake": mistake}]}
+        assert room.ask("events", body, **token)[0] == 200
+        (one,) = room.desk.room.learners.values()
+        assert one.cells["05.2"].mistake == ("" if mistake in strange else mistake)
 
 
 def test_file_is_its_owners_and_holds_no_token(tmp_path: Path) -> None:
@@ -388,6 +392,7 @@ def test_closing_deletes_all_and_keeps_the_counts_if_asked(tmp_path: Path) -> No
         room.desk.summary = counts
         room.note(joined("a", "Ada"), told("a", 0, "05.2", "wrong", mistake="C06"))
         room.note(told("a", 1, "05.join", "b"))
+        room.note(told("a", 2, "05.3", "wrong", mistake="05.3/several_times"))
         page = talk(room, room.desk.secrets["instructor"], {"do": "summary"})
         room.calls(room.desk.close)
     assert [*tmp_path.iterdir()] == [counts]
@@ -396,14 +401,16 @@ def test_closing_deletes_all_and_keeps_the_counts_if_asked(tmp_path: Path) -> No
         ["what", "id", "detail", "learners"],
         ["room", "", "joined", "1"],
         ["exercise", "05.2", "wrong", "1"],
+        ["exercise", "05.3", "wrong", "1"],
         ["last mistake", "05.2", "C06", "1"],
+        ["last mistake", "05.3", " ".join(sentences()["05.3/several_times"]), "1"],
         ["vote, round 1", "05.join", "b", "1"],
     ]
 
 
 def test_words_name_every_mistake_and_the_predictions_of_lessons() -> None:
     known = words.words()
-    assert known["mistakes"].keys() == TABLE.keys()
+    assert known["mistakes"].keys() == {*TABLE, *sentences()}
     question, choices = known["polls"]["05.join"]
     assert question.startswith("c sends the gradient 2")
     assert choices[:2] == ["with 2, and later with 3", "with 5"]

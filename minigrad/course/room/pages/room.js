@@ -34,6 +34,9 @@ function el(tag, attributes = {}, ...children) {
   return made;
 }
 
+// Text of the course, with what stands between backticks as code.
+const coded = (text) => text.split("`").map((part, place) => (place % 2 ? el("code", {}, part) : part));
+
 function svg(...parts) {
   const space = "http://www.w3.org/2000/svg";
   const made = document.createElementNS(space, "svg");
@@ -161,9 +164,9 @@ function mistakes() {
     return el(
       "li",
       { class: "card" },
-      el("p", {}, el("b", {}, `${each.learners} × ${name}`), el("span", { class: "soft" }, ` ${each.in.join(", ")}`)),
-      kind === "board" && !seen.vote && el("p", { class: "soft" }, looks),
-      el("p", { class: "ask" }, question),
+      el("p", {}, el("b", {}, `${each.learners} × `, coded(name)), el("span", { class: "soft" }, ` ${each.in.join(", ")}`)),
+      kind === "board" && !seen.vote && looks && el("p", { class: "soft" }, coded(looks)),
+      el("p", { class: "ask" }, coded(question)),
     );
   });
   return [
