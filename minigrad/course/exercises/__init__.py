@@ -2,10 +2,8 @@
 
 from minigrad.course.exercises import catalogue
 from minigrad.course.exercises.catalogue import flat
-from minigrad.course.exercises.messages import sentences
 
 __all__ = [
     "catalogue",
     "flat",
-    "sentences",
 ]

@@ -19,7 +19,7 @@ import jinja2
 from markupsafe import Markup
 
 from minigrad.course.check import verdict
-from minigrad.course.exercises import sentences
+from minigrad.course.exercises.messages import sentences
 from minigrad.course.grade.examiner import BY_HAND_STATE, NOT_GRADED, Result
 from minigrad.course.grade.overrides import Override
 from minigrad.course.grade.submissions import Left, is_seen

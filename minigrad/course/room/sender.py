@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 
 from minigrad import errors
 from minigrad.course.check import CRASHED, SOLVED, WRONG, answers_of, panel
-from minigrad.course.exercises import catalogue, sentences
+from minigrad.course.exercises import catalogue
 from minigrad.course.notebook import journal
 from minigrad.course.room import state
 from minigrad.course.room.folder import SCHEME, folder_of, new_member
@@ -159,6 +159,9 @@ def events_of(entry: journal.Entry) -> list[Event]:
     if kind == journal.CHECKED and is_exercise(name):
         if entry.get("state") not in (SOLVED, WRONG, CRASHED):
             return []
+        # Where answers are graded, they can't read what is said of them.
+        from minigrad.course.exercises.messages import sentences
+
         known = [each for each in entry.get("mistakes", ()) if each in TABLE]
         known += [each for each in (str(entry.get("told")),) if each in sentences()]
         return [event(name, entry["state"], known[0] if known else "")]

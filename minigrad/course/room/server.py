@@ -37,7 +37,7 @@ from tornado.websocket import WebSocketHandler
 
 from minigrad import _workspace, errors
 from minigrad.course.check import CRASHED, SOLVED, WRONG
-from minigrad.course.exercises import sentences
+from minigrad.course.exercises.messages import sentences
 from minigrad.course.room import state
 from minigrad.course.room.folder import FILE, SCHEME, Folder, folder_of
 from minigrad.course.room.sender import HOURS, PORT
@@ -789,7 +789,7 @@ def slides_here(named: Sequence[str] | None) -> dict[str, Path]:
         return {}
     found = [
         *(sorted(Path().glob("[0-9][0-9]_*.slides.html")) if not named else ()),
-        *[next(Path().glob(f"{one}_*.slides.html"), Path(one)) for one in named],
+        *[path if (path := Path(one)).is_file() else slides_of(path) for one in named],
     ]
     missing = [str(path) for path in found if not path.is_file()]
     if missing or not found:
@@ -799,6 +799,11 @@ def slides_here(named: Sequence[str] | None) -> dict[str, Path]:
             "write them in this folder: python3 minigrad slides 05",
         )
     return {path.stem.partition("_")[0]: path for path in found}
+
+
+def slides_of(lesson: Path) -> Path:
+    """The slides of a lesson, in this folder or beside the given name; else that."""
+    return next(lesson.parent.glob(f"{lesson.name}_*.slides.html"), lesson)
 
 
 def bind(port: int, address: str) -> socket.socket:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.course.author import build
-from minigrad.course.exercises import catalogue, sentences
+from minigrad.course.exercises import catalogue
+from minigrad.course.exercises.messages import sentences
 from minigrad.mistakes import TABLE
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -28,7 +28,7 @@ from tornado.websocket import websocket_connect
 
 import minigrad
 from minigrad import course, errors
-from minigrad.course.exercises import sentences
+from minigrad.course.exercises.messages import sentences
 from minigrad.course.room import sender, server, state, words
 from minigrad.mistakes import TABLE
 from tests.course.room.rooms import (
@@ -237,6 +237,11 @@ def test_slides_are_named_by_lessons_or_files(
     assert [*server.slides_here([])] == ["05", "06"]
     named = server.slides_here(["06", "07 mine.html"])
     assert [*named.values()] == [Path("06_what.slides.html"), Path("07 mine.html")]
+    file = tmp_path / "06_what.slides.html"
+    assert server.slides_here([str(file)]) == {"06": file}
+    missing = str(tmp_path / "09.html")
+    with pytest.raises(errors.ArgumentValueError, match=f"here of {missing}"):
+        server.slides_here([missing])
     with pytest.raises(errors.ArgumentValueError, match=r"08, \*.html"):
         server.slides_here(["05", "08", "*.html"])
 
