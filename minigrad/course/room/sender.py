@@ -482,7 +482,10 @@ class Sent:
     def __repr__(self) -> str:
         if not self.name:
             return "You're in no room: nothing is sent."
-        lines = [f"Sent as {self.name}: {errors.count_of(len(self.events), 'event')}"]
+        lines = [
+            f"Sent as {self.name}: {errors.count_of(len(self.events), 'event')}; "
+            "line is the byte of your progress.jsonl at which it begins"
+        ]
         lines += [json.dumps(each) for each in self.events]
         if self.waiting:
             lines.append(f"{self.waiting} more wait for the network.")

@@ -173,6 +173,7 @@ class Desk:
         lines = lines or [json.dumps(new_secrets(clock())).encode()]
         replace(path, lines)
         self.secrets, *heard = map(json.loads, lines)
+        self.goes_on = bool(heard)
         self.keys: dict[str, str] = {}
         for entry in heard:
             self._hear(entry)
@@ -207,7 +208,7 @@ class Desk:
     def join(self, wanted: str) -> tuple[str, str]:
         """The name and the token of somebody new."""
         taken = [one.name for one in self.room.learners.values()]
-        name = state.pseudonym(wanted or state.made_up(), taken)
+        name = state.pseudonym(wanted or state.made_up(taken), taken)
         token, member = secrets.token_urlsafe(18), secrets.token_hex(4)
         self._let_in(member, name, hashed(token))
         return name, token
@@ -624,7 +625,11 @@ class Live(Guarded, WebSocketHandler):
         if self.role in seen:
             news = {"seen": seen[self.role]}
         elif self.role in room.learners:
-            news = {"seen": room.seen_by(self.role)}
+            mine = room.seen_by(self.role)
+            if mine["vote"]:
+                polls = self.desk.words["polls"]
+                mine["vote"]["words"] = polls.get(mine["vote"]["id"], ["", []])
+            news = {"seen": mine}
         else:
             news = {"gone": True}
         if news != self.seen:
@@ -752,8 +757,12 @@ async def serve(chosen: argparse.Namespace) -> None:
     server.add_socket(listening)
     # A name on a certificate is not 127.0.0.1; without one nothing leaves the laptop.
     near = desk.where if protocol else f"{scheme}://{LOOPBACK[0]}:{chosen.port}"
+    begun = f"is open at {desk.where}"
+    if desk.goes_on:
+        there = errors.count_of(len(desk.room.learners), "learner")
+        begun = f"goes on at {desk.where} with {there}: they have nothing to do."
     lines = [
-        f"The room {desk.secrets['code']} is open at {desk.where}",
+        f"The room {desk.secrets['code']} {begun}",
         f"Your board, with names: {near}/board#{desk.secrets['instructor']}",
         f"For the wall:           {near}/projector#{desk.secrets['projector']}",
         *[

@@ -417,6 +417,7 @@ def test_words_name_every_mistake_and_the_predictions_of_lessons() -> None:
     known = words.words()
     assert known["mistakes"].keys() == {*TABLE, *sentences()}
     question, choices = known["polls"]["05.join"]
+    assert known["polls"]["05.v2"][1][0].startswith("5")
     assert question.startswith("c sends the gradient 2")
     assert choices[:2] == ["with 2, and later with 3", "with 5"]
     assert known["polls"]["05.1.b"][1][1] == "10"
@@ -440,7 +441,8 @@ def test_command_serves_this_computer_alone_and_survives_a_kill(
     first.kill()
     first.communicate()
     again, (said, *_) = start_room(tmp_path, port)
-    assert said.split()[2] == code
+    assert said.split()[2:5] == [code, "goes", "on"]
+    assert "with 1 learner:" in said
     assert ask(f"{url}/events", {"events": [EVENT]}, **bearer(token))[0] == 200
     (file,) = tmp_path.glob("open_room_*.jsonl")
     assert file.read_text().count('"told"') == 1
