@@ -14,7 +14,6 @@ from playwright.sync_api import Browser, Page
 
 from minigrad.course.author import slides
 from minigrad.course.room import state
-from minigrad.mistakes import TABLE
 from tests.browser.seen import unreadable
 from tests.browser.test_accessible import AXE, RUN_AXE
 from tests.course.room.rooms import Running, joined, middle_of_lesson_05, open_room
@@ -98,14 +97,17 @@ def test_wall_is_large_whole_and_has_no_names(
     room: Running, look: Open, scheme: str
 ) -> None:
     room.note(*middle_of_lesson_05(30, time.time()))
-    longest = sorted(TABLE, key=lambda id: -len(TABLE[id].name + TABLE[id].hint))[:3]
+    known = room.desk.words["mistakes"]
+    longest = sorted(known, key=lambda id: -len(known[id][0] + known[id][2]))[:3]
     for number in range(30):  # the three mistakes of whom most is to be said
         more = {"mistake": longest[number % 3], "at": time.time()}
         room.note(told_by(f"m{number}", 10_000, "05.6", "wrong", **more))
     wall = look("projector", scheme)
     wall.wait_for_selector(".progress")
     text = wall.inner_text("body")
-    assert TABLE[longest[0]].name in text
+    assert known[longest[0]][0].split("`")[0] in text
+    assert "from minigrad import course; course.join(" in text
+    assert "On a phone" not in text  # which has no way to this computer
     assert not [
         one.name for one in room.desk.room.learners.values() if one.name in text
     ]

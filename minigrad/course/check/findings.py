@@ -41,7 +41,7 @@ class Finding:
     for a mistake without a name. ``crashed`` says that an exception stopped the answer,
     ``values_right`` that all values are right and the way there is not what was asked,
     ``is_note`` that it refuses nothing, and is said of what is solved. ``arguments``:
-    those whose gradients are wrong.
+    those whose gradients are wrong. ``key``: where its exercise says ``looks_like``.
     """
 
     ids: tuple[str, ...]
@@ -54,6 +54,7 @@ class Finding:
     values_right: bool = False
     is_note: bool = False
     arguments: tuple[str, ...] = ()
+    key: str = ""
 
     @property
     def id(self) -> str:

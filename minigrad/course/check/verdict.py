@@ -61,6 +61,12 @@ class Verdict:
         return tuple(name for finding in self.findings for name in finding.ids)
 
     @property
+    def told(self) -> str:
+        """The key of what the first finding looks like, where that has no id."""
+        first = self.findings[:1]
+        return "".join([f.key for f in first if f.story and not f.ids])
+
+    @property
     def evidence(self) -> tuple[Evidence, ...]:
         """The elements that show the mistakes, with both values."""
         return tuple(f.evidence for f in self.findings if f.evidence)

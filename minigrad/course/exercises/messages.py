@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -14,6 +15,7 @@ import minigrad
 from minigrad.course.check import Crash, Finding, pass_on_todo
 
 WORDS = ("what", "where", "looks_like", "hint")
+NOTHING: Mapping[str, Any] = {}
 FLAGS = ("crashed", "values_right", "is_note")
 
 
@@ -38,7 +40,7 @@ class Messages:
 
     def __call__(self, name: str, /, **values: Any) -> Finding:
         """The message with this name, with ``values`` in it."""
-        return _finding(self._said(name), values)
+        return _finding(self._said(name), values, self._key(name))
 
     def first(self, signs: Mapping[str, Any], /, **values: Any) -> Finding | None:
         """The message with the first of these names whose sign is true; else None."""
@@ -55,10 +57,14 @@ class Messages:
         pass_on_todo(crash)
         values = {"text": crash.text} | values
         said = self._said(name)
-        rows = [{"says": key, **row} for key, row in said.get("when", {}).items()]
+        rows = list(rows_of(said))
         fitting = [row for row in rows if is_about(row, crash)]
         usual = {"what": "{text}", "crashed": True}
-        return _finding({**usual, **said, **(fitting[0] if fitting else {})}, values)
+        row = fitting[0] if fitting else {}
+        return _finding({**usual, **said, **row}, values, self._key(name, row))
+
+    def _key(self, name: str, row: Mapping[str, Any] = NOTHING) -> str:
+        return key_of(self._module, name, row)
 
     def _said(self, name: str) -> dict[str, Any]:
         table = text_of(self._module)["messages"]
@@ -79,6 +85,64 @@ def named(name: str, usual: Mapping[str, Any], fits: Callable[[Any], Any]) -> st
     return ".".join([name, *fitting[:1]])
 
 
+def rows_of(said: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What a message says of exceptions, each row with its key."""
+    for key, row in said.get("when", {}).items():
+        yield {"says": key, "key": key, **row}
+
+
+def key_of(module: str, name: str, row: Mapping[str, Any]) -> str:
+    """How a message, or its row for an exception, is called elsewhere.
+
+    >>> key_of("minigrad.course.exercises.ex05_3", "early", {})
+    '05.3/early'
+    """
+    stem = re.sub(r"^ex(\d\d)_", r"\1.", module.rpartition(".")[2])
+    return f"{stem}/{name}" + (f".when.{row['key']}" if row else "")
+
+
+@cache
+def sentences() -> dict[str, tuple[str, str]]:
+    """What each message without a mistake's id looks like, and its hint, by its key.
+
+    A value that it names is left out: it was the learner's.
+    """
+    found = {}
+    package = __name__.rpartition(".")[0]
+    for file in resources.files(package).iterdir():
+        if not file.name.endswith(".toml"):
+            continue
+        module = f"{package}.{file.name.removesuffix('.toml')}"
+        for name, said in all_said(text_of(module).get("messages", {}), {}):
+            for row in ({}, *rows_of(said)):
+                each = {**said, **row}
+                if each.get("looks_like") and not each.get("mistakes"):
+                    texts = [without_values(each.get(k, "")) for k in WORDS[2:]]
+                    found[key_of(module, name, row)] = (texts[0], texts[1])
+    return found
+
+
+def all_said(
+    table: Mapping[str, Any], above: Mapping[str, Any], name: str = ""
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each message of a table by its name, with what those above it say."""
+    said = {**above, **own_words(table)}
+    if name:
+        yield name, said
+    for part, below in table.items():
+        if isinstance(below, dict) and part != "when":
+            yield from all_said(below, said, f"{name}.{part}".lstrip("."))
+
+
+def without_values(text: str) -> str:
+    """A message's text for somebody who doesn't see the answer.
+
+    >>> without_values("The loss is {last:.3g}.")
+    'The loss is ….'
+    """
+    return re.sub(r"\{[^}]*\}", "…", flat(text))
+
+
 def own_words(table: Mapping[str, Any]) -> dict[str, Any]:
     """What a table says itself, without the messages below it."""
     return {k: v for k, v in table.items() if k == "when" or not isinstance(v, dict)}
@@ -93,11 +157,11 @@ def is_about(row: Mapping[str, Any], crash: Crash) -> bool:
     )
 
 
-def _finding(said: Mapping[str, Any], values: Mapping[str, Any]) -> Finding:
+def _finding(said: Mapping[str, Any], values: Mapping[str, Any], key: str) -> Finding:
     known: dict[str, Any] = {key: said[key] for key in FLAGS if key in said}
     shown = {name: in_short(value) for name, value in values.items()}
     known |= {key: flat(said.get(key, "")).format(**shown) for key in WORDS}
-    return Finding(tuple(said.get("mistakes", ())), **known)
+    return Finding(tuple(said.get("mistakes", ())), **known, key=key)
 
 
 def in_short(value: Any) -> Any:

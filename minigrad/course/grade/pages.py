@@ -19,6 +19,7 @@ import jinja2
 from markupsafe import Markup
 
 from minigrad.course.check import verdict
+from minigrad.course.exercises.messages import sentences
 from minigrad.course.grade.examiner import BY_HAND_STATE, NOT_GRADED, Result
 from minigrad.course.grade.overrides import Override
 from minigrad.course.grade.submissions import Left, is_seen
@@ -189,7 +190,7 @@ def _outcomes(results: Sequence[Result], students: int) -> dict[str, Any] | None
 def _mistakes(results: Sequence[Result]) -> dict[str, Any]:
     count = Counter(name for r in results for name in set(r.mistakes))
     if not count:
-        return {"said": "No answer shows a mistake that has a name.", "rows": []}
+        return {"said": "No answer shows a mistake that the course knows.", "rows": []}
     most_often = sorted(count.items(), key=lambda pair: (-pair[1], pair[0]))
     first, most = most_often[0]
     rows = []
@@ -199,15 +200,17 @@ def _mistakes(results: Sequence[Result]) -> dict[str, Any]:
         rows.append((_name_of(name), ", ".join(places), [part], times))
     named = sum(bool(r.mistakes) for r in results)
     said = (
-        f"{count_of(named, 'answer')} with a mistake that has a name. Most often, in"
-        f" {most}: {_name_of(first)}. Where the numbers fit two stories, an answer"
-        " counts for both."
+        f"{count_of(named, 'answer')} with a mistake that the course knows. Most often,"
+        f" in {most}: {_name_of(first).rstrip('.?')}. Where the numbers fit two"
+        " stories, an answer counts for both."
     )
     return {"said": said, "rows": rows}
 
 
 def _name_of(mistake: str) -> str:
-    return f"{mistake} {TABLE[mistake].name}" if mistake in TABLE else mistake
+    if mistake in TABLE:
+        return f"{mistake} {TABLE[mistake].name}"
+    return " ".join(sentences().get(mistake, (mistake,)))
 
 
 def _points_of_all(

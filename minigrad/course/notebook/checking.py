@@ -89,6 +89,7 @@ def judged(exercise_id: str, answer: object = NO_ANSWER) -> Verdict:
         exercise.id,
         state=verdict.state,
         mistakes=list(verdict.mistakes),
+        told=verdict.told,
         remarks=[remark.id for remark in verdict.remarks if remark.id],
         diagnosis=verdict.diagnosis,
         seed=verdict.seed,

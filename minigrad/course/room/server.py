@@ -37,11 +37,11 @@ from tornado.websocket import WebSocketHandler
 
 from minigrad import _workspace, errors
 from minigrad.course.check import CRASHED, SOLVED, WRONG
+from minigrad.course.exercises.messages import sentences
 from minigrad.course.room import state
 from minigrad.course.room.folder import FILE, SCHEME, Folder, folder_of
 from minigrad.course.room.sender import HOURS, PORT
 from minigrad.course.room.words import ROOT, words
-from minigrad.mistakes import TABLE
 
 PAGES = Path(__file__).parent / "pages"
 KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css"}
@@ -173,6 +173,7 @@ class Desk:
         lines = lines or [json.dumps(new_secrets(clock())).encode()]
         replace(path, lines)
         self.secrets, *heard = map(json.loads, lines)
+        self.goes_on = bool(heard)
         self.keys: dict[str, str] = {}
         for entry in heard:
             self._hear(entry)
@@ -207,7 +208,7 @@ class Desk:
     def join(self, wanted: str) -> tuple[str, str]:
         """The name and the token of somebody new."""
         taken = [one.name for one in self.room.learners.values()]
-        name = state.pseudonym(wanted or state.made_up(), taken)
+        name = state.pseudonym(wanted or state.made_up(taken), taken)
         token, member = secrets.token_urlsafe(18), secrets.token_hex(4)
         self._let_in(member, name, hashed(token))
         return name, token
@@ -289,8 +290,10 @@ class Desk:
 
     def summary_text(self) -> str:
         """The counts as a table for a spreadsheet."""
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(self.room.summary())
+        text, known = io.StringIO(), sentences()
+        rows = csv.writer(text, lineterminator="\n")
+        for what, id, detail, learners in self.room.summary():
+            rows.writerow([what, id, " ".join(known.get(detail, [detail])), learners])
         return text.getvalue()
 
     def hello(self) -> dict[str, Any]:
@@ -517,7 +520,7 @@ def told(member: str, event: Any, now: float) -> dict[str, Any]:
         "id": name,
         "state": event["state"],
         # A learner's course may be newer than this one.
-        "mistake": mistake if mistake in TABLE else "",
+        "mistake": mistake if mistake in words()["mistakes"] else "",
         "at": now - 60 * min(minutes, 60 * HOURS),
     }
 
@@ -622,7 +625,11 @@ class Live(Guarded, WebSocketHandler):
         if self.role in seen:
             news = {"seen": seen[self.role]}
         elif self.role in room.learners:
-            news = {"seen": room.seen_by(self.role)}
+            mine = room.seen_by(self.role)
+            if mine["vote"]:
+                polls = self.desk.words["polls"]
+                mine["vote"]["words"] = polls.get(mine["vote"]["id"], ["", []])
+            news = {"seen": mine}
         else:
             news = {"gone": True}
         if news != self.seen:
@@ -750,8 +757,12 @@ async def serve(chosen: argparse.Namespace) -> None:
     server.add_socket(listening)
     # A name on a certificate is not 127.0.0.1; without one nothing leaves the laptop.
     near = desk.where if protocol else f"{scheme}://{LOOPBACK[0]}:{chosen.port}"
+    begun = f"is open at {desk.where}"
+    if desk.goes_on:
+        there = errors.count_of(len(desk.room.learners), "learner")
+        begun = f"goes on at {desk.where} with {there}: they have nothing to do."
     lines = [
-        f"The room {desk.secrets['code']} is open at {desk.where}",
+        f"The room {desk.secrets['code']} {begun}",
         f"Your board, with names: {near}/board#{desk.secrets['instructor']}",
         f"For the wall:           {near}/projector#{desk.secrets['projector']}",
         *[
@@ -787,7 +798,7 @@ def slides_here(named: Sequence[str] | None) -> dict[str, Path]:
         return {}
     found = [
         *(sorted(Path().glob("[0-9][0-9]_*.slides.html")) if not named else ()),
-        *[next(Path().glob(f"{one}_*.slides.html"), Path(one)) for one in named],
+        *[path if (path := Path(one)).is_file() else slides_of(path) for one in named],
     ]
     missing = [str(path) for path in found if not path.is_file()]
     if missing or not found:
@@ -797,6 +808,11 @@ def slides_here(named: Sequence[str] | None) -> dict[str, Path]:
             "write them in this folder: python3 minigrad slides 05",
         )
     return {path.stem.partition("_")[0]: path for path in found}
+
+
+def slides_of(lesson: Path) -> Path:
+    """The slides of a lesson, in this folder or beside the given name; else that."""
+    return next(lesson.parent.glob(f"{lesson.name}_*.slides.html"), lesson)
 
 
 def bind(port: int, address: str) -> socket.socket:

@@ -330,9 +330,11 @@ def lesson_of(name: str) -> str:
     return name.partition(".")[0]
 
 
-def made_up() -> str:
-    """A pseudonym for those who give none."""
-    return f"{secrets.choice(NAMES)} {secrets.choice(BEASTS)}"
+def made_up(taken: Iterable[str] = ()) -> str:
+    """A pseudonym for those who give none, of words that are still free, if any."""
+    used = {word for name in taken for word in name.split()}
+    fresh = [[one for one in words if one not in used] for words in (NAMES, BEASTS)]
+    return f"{secrets.choice(fresh[0] or NAMES)} {secrets.choice(fresh[1] or BEASTS)}"
 
 
 def pseudonym(wanted: str, taken: Iterable[str]) -> str:

@@ -37,13 +37,20 @@ def test_each_plot_has_a_sentence_with_its_figures() -> None:
     words = plain(pages.of_class(CLASS))
     assert "4 students, 2 exercises." in words
     assert "Solved: 2 of 6 answers (33 %). Fewest in 01.4 Title: 1 of 4." in words
-    assert "2 answers with a mistake that has a name." in words
+    assert "2 answers with a mistake that the course knows." in words
     assert "Most often, in 2: A03 gradients in each other's" in words
     half = "Half of those who handed something in have 0 points or more"
     assert f"{half}; the fewest are 0, the most 8." in words
     assert "A full bar is 8 points" in words
     # Eve handed in one exercise of two; a class has one scale.
     assert "ada 8 of 8 points bob 0 of 8 points eve 0 of 8 points" in words
+
+
+def test_mistake_that_its_exercise_alone_knows_is_told_with_its_question() -> None:
+    own = result("bob", "05.3", "wrong", mistakes=("05.3/several_times",))
+    words = plain(pages.of_class([own]))
+    assert "visit. By which question do you find out" in words
+    assert "05.3/" not in words
 
 
 def test_a_bar_is_as_long_as_the_class_and_says_what_it_shows() -> None:
@@ -97,7 +104,7 @@ def test_a_class_of_nobody_and_one_without_mistakes_have_pages() -> None:
     assert "Nothing is graded yet." in pages.of_class([])
     words = plain(pages.of_class(CLASS[:1]))
     assert "1 student, 1 exercise." in words
-    assert "No answer shows a mistake that has a name." in words
+    assert "No answer shows a mistake that the course knows." in words
     student = plain(pages.of_student("ada", CLASS[:2]))
     assert "8 of 8 points." in student
     assert "Graded: a.ipynb." in student

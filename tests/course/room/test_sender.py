@@ -13,7 +13,7 @@ import pytest
 
 import minigrad
 from minigrad import course, errors
-from minigrad.course.notebook import journal
+from minigrad.course.notebook import checking, journal
 from minigrad.course.room import sender, server
 from tests.course.room.rooms import Json, Running, listening, open_room
 
@@ -47,6 +47,22 @@ def test_check_reaches_the_board_with_its_mistake(
     arrived()
     assert row(room)["name"] == "Ada"
     assert row(room)["cells"] == {"05.2": ["wrong", 2, "C06"]}
+
+
+def twice(root: object, receivers: Any) -> list[object]:
+    return [root] + [each for one in receivers(root) for each in twice(one, receivers)]
+
+
+def test_what_an_exercise_alone_knows_is_a_mistake_with_its_question(
+    workspace: Path, room: Running
+) -> None:
+    course.join(room.code, room.url)
+    assert checking.judged("05.3", twice).told == "05.3/several_times"
+    arrived()
+    (found,) = room.calls(lambda: room.desk.room.mistakes(time.time()))
+    _, _, question = room.desk.words["mistakes"][found["id"]]
+    assert found["in"] == ["05.3"]
+    assert question.startswith("By which question do you find out")
 
 
 def test_sent_shows_word_for_word_what_arrived(workspace: Path, room: Running) -> None:

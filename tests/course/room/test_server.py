@@ -28,6 +28,7 @@ from tornado.websocket import websocket_connect
 
 import minigrad
 from minigrad import course, errors
+from minigrad.course.exercises.messages import sentences
 from minigrad.course.room import sender, server, state, words
 from minigrad.mistakes import TABLE
 from tests.course.room.rooms import (
@@ -236,6 +237,11 @@ def test_slides_are_named_by_lessons_or_files(
     assert [*server.slides_here([])] == ["05", "06"]
     named = server.slides_here(["06", "07 mine.html"])
     assert [*named.values()] == [Path("06_what.slides.html"), Path("07 mine.html")]
+    file = tmp_path / "06_what.slides.html"
+    assert server.slides_here([str(file)]) == {"06": file}
+    missing = str(tmp_path / "09.html")
+    with pytest.raises(errors.ArgumentValueError, match=f"here of {missing}"):
+        server.slides_here([missing])
     with pytest.raises(errors.ArgumentValueError, match=r"08, \*.html"):
         server.slides_here(["05", "08", "*.html"])
 
@@ -334,10 +340,13 @@ def test_stranger_sends_nothing(room: Running) -> None:
 
 
 def test_mistake_of_a_newer_course_is_a_mistake_without_a_name(room: Running) -> None:
-    body = {"events": [EVENT | {"mistake": "Z99"}]}
-    assert room.ask("events", body, **learner(room))[0] == 200
-    (one,) = room.desk.room.learners.values()
-    assert one.cells["05.2"].mistake == ""
+    token = learner(room)
+    strange = ("Z99", "05.3/mine", "05.3/early <b>my words", "early", "../early")
+    for line, mistake in enumerate((*strange, "05.3/early")):
+        body = {"events": [EVENT | {"line": line, "mistake": mistake}]}
+        assert room.ask("events", body, **token)[0] == 200
+        (one,) = room.desk.room.learners.values()
+        assert one.cells["05.2"].mistake == ("" if mistake in strange else mistake)
 
 
 def test_file_is_its_owners_and_holds_no_token(tmp_path: Path) -> None:
@@ -388,6 +397,7 @@ def test_closing_deletes_all_and_keeps_the_counts_if_asked(tmp_path: Path) -> No
         room.desk.summary = counts
         room.note(joined("a", "Ada"), told("a", 0, "05.2", "wrong", mistake="C06"))
         room.note(told("a", 1, "05.join", "b"))
+        room.note(told("a", 2, "05.3", "wrong", mistake="05.3/several_times"))
         page = talk(room, room.desk.secrets["instructor"], {"do": "summary"})
         room.calls(room.desk.close)
     assert [*tmp_path.iterdir()] == [counts]
@@ -396,15 +406,18 @@ def test_closing_deletes_all_and_keeps_the_counts_if_asked(tmp_path: Path) -> No
         ["what", "id", "detail", "learners"],
         ["room", "", "joined", "1"],
         ["exercise", "05.2", "wrong", "1"],
+        ["exercise", "05.3", "wrong", "1"],
         ["last mistake", "05.2", "C06", "1"],
+        ["last mistake", "05.3", " ".join(sentences()["05.3/several_times"]), "1"],
         ["vote, round 1", "05.join", "b", "1"],
     ]
 
 
 def test_words_name_every_mistake_and_the_predictions_of_lessons() -> None:
     known = words.words()
-    assert known["mistakes"].keys() == TABLE.keys()
+    assert known["mistakes"].keys() == {*TABLE, *sentences()}
     question, choices = known["polls"]["05.join"]
+    assert known["polls"]["05.v2"][1][0].startswith("5")
     assert question.startswith("c sends the gradient 2")
     assert choices[:2] == ["with 2, and later with 3", "with 5"]
     assert known["polls"]["05.1.b"][1][1] == "10"
@@ -428,7 +441,8 @@ def test_command_serves_this_computer_alone_and_survives_a_kill(
     first.kill()
     first.communicate()
     again, (said, *_) = start_room(tmp_path, port)
-    assert said.split()[2] == code
+    assert said.split()[2:5] == [code, "goes", "on"]
+    assert "with 1 learner:" in said
     assert ask(f"{url}/events", {"events": [EVENT]}, **bearer(token))[0] == 200
     (file,) = tmp_path.glob("open_room_*.jsonl")
     assert file.read_text().count('"told"') == 1

@@ -199,6 +199,14 @@ def test_who_leaves_takes_row_and_votes_along() -> None:
     assert room.counts(0.0)["vote"]["bars"] == [[0, 0, 1, 0]]
 
 
+def test_made_up_names_share_no_word_while_there_are_others() -> None:
+    names: list[str] = []
+    for _ in state.BEASTS:
+        names.append(state.made_up(names))
+    assert len({word for name in names for word in name.split()}) == 2 * len(names)
+    assert state.made_up(names).split()[1] in state.BEASTS
+
+
 @pytest.mark.parametrize(
     ("wanted", "name"),
     [

@@ -202,16 +202,22 @@ def text_part(source: str, kind: str, vote: str = "") -> NotebookNode:
 
 
 def votes(notes: str, number: str) -> Iterator[NotebookNode]:
-    """The votes of the notes, each with what is expected, which waits for a key.
+    """The votes of the notes, each with what is expected, which waits for a key."""
+    for name, asks, choices, right in asked_in(notes, number):
+        yield text_part(f"## Vote {name[-1]}", "head")
+        yield text_part(as_text(asks, choices), "asks", name)
+        yield text_part(f"It's **{right}**.", "waits")
+
+
+def asked_in(notes: str, number: str) -> Iterator[tuple[str, str, list[str], str]]:
+    """The name of each vote in the notes, its question, choices, and what is expected.
 
     A vote is a question with its choices, (a), (b), ..., and "Expected: b".
     """
     for which, text, right in VOTE.findall(" ".join(notes.split())):
         asks, *rest = re.split(r" \([a-h]\) ", f" {text}")
-        yield text_part(f"## Vote {which}", "head")
         choices = [each.rstrip(" .,") for each in rest]
-        yield text_part(as_text(asks.strip(), choices), "asks", f"{number}.v{which}")
-        yield text_part(f"It's **{right}**.", "waits")
+        yield f"{number}.v{which}", asks.strip(), choices, right
 
 
 def question_and_outcome(cell: NotebookNode) -> list[NotebookNode]:

@@ -34,6 +34,9 @@ function el(tag, attributes = {}, ...children) {
   return made;
 }
 
+// Text of the course, with what stands between backticks as code.
+const coded = (text) => text.split("`").map((part, place) => (place % 2 ? el("code", {}, part) : part));
+
 function svg(...parts) {
   const space = "http://www.w3.org/2000/svg";
   const made = document.createElementNS(space, "svg");
@@ -136,34 +139,49 @@ function save(text) {
 const title = (id) => hello.words.exercises[id] ?? "";
 const poll = (id) => hello.words.polls[id] ?? ["", []];
 
+// What a learner types, in any notebook of the course: not each imports course.
+function joinLine(at = hello.where) {
+  const host = at.replace(/^http:\/\//, "");
+  const where = host === "127.0.0.1:8765" ? "" : `, ${JSON.stringify(host)}`;
+  return el("code", { class: "line" }, `from minigrad import course; course.join("${hello.code}"${where})`);
+}
+// Without --lan no other computer gets here: no phone, and with a folder no notebook.
+const alone = () => /^https?:\/\/(127\.0\.0\.1|localhost|\[?::1\]?)(:|$)/.test(hello.where);
+const joinLines = () => [
+  hello.folder && el("p", {}, alone() ? "In a notebook: " : "Without a network: ", joinLine(hello.folder)),
+  !(hello.folder && alone()) && el("p", {}, alone() ? "In a notebook on this computer: " : "In a notebook: ", joinLine()),
+];
+const phone = () =>
+  !alone() && el("p", {}, "On a phone: ", el("code", {}, hello.where), " with the code ", el("b", {}, hello.code));
+
 function joinPanel() {
-  const host = hello.where.replace(/^http:\/\//, "");
-  const near = /^127\.0\.0\.1:8765$/.test(host);
-  const line = near ? "" : `, "${host}"`;
   return el(
     "section",
     { class: "join", "aria-label": "How to join" },
-    el("img", { src: hello.qr, alt: "QR code of the address, for a phone" }),
+    !alone() && el("img", { src: hello.qr, alt: "QR code of the address, for a phone" }),
     el(
       "div",
       {},
-      el("p", {}, "In a notebook: ", el("code", {}, `course.join("${hello.code}"${line})`)),
-      hello.folder && el("p", {}, "Without a network: ", el("code", {}, `course.join("${hello.code}", ${JSON.stringify(hello.folder)})`)),
-      el("p", {}, "On a phone: ", el("code", {}, hello.where), " with the code ", el("b", {}, hello.code)),
+      joinLines(),
+      phone(),
       el("p", { class: "soft" }, "Only ids are sent, never what you write: course.sent() shows them, course.leave() ends it."),
     ),
   );
 }
 
+// So many characters of mistakes can be large and whole on a wall.
+const ON_WALL = 640;
 function mistakes() {
-  const cards = seen.mistakes.map((each) => {
+  let left = kind === "board" ? Infinity : ON_WALL;
+  const fits = ({ id }) => (left -= hello.words.mistakes[id].join("").length) > 0;
+  const cards = seen.mistakes.filter((each, place) => fits(each) || !place).map((each) => {
     const [name, looks, question] = hello.words.mistakes[each.id];
     return el(
       "li",
       { class: "card" },
-      el("p", {}, el("b", {}, `${each.learners} × ${name}`), el("span", { class: "soft" }, ` ${each.in.join(", ")}`)),
-      kind === "board" && !seen.vote && el("p", { class: "soft" }, looks),
-      el("p", { class: "ask" }, question),
+      el("p", {}, el("b", {}, `${each.learners} × `, coded(name)), el("span", { class: "soft" }, ` ${each.in.join(", ")}`)),
+      kind === "board" && !seen.vote && looks && el("p", { class: "soft" }, coded(looks)),
+      el("p", { class: "ask" }, coded(question)),
     );
   });
   return [
@@ -187,7 +205,7 @@ function voteBars(vote) {
     });
     return [
       el("span", { class: "letter" }, letter),
-      el("div", {}, choices[place] && el("span", { class: "words" }, choices[place]), tracks),
+      el("div", {}, choices[place] && el("span", { class: "words" }, coded(choices[place])), tracks),
     ];
   });
   const both = vote.bars.length > 1;
@@ -204,7 +222,7 @@ function voteHead(vote) {
     ? `${round}${vote.answered} of ${seen.learners} have answered`
     : count(vote.answered, "answer");
   return [
-    el(kind === "projector" ? "h1" : "p", { class: kind === "projector" && "big" }, question || vote.id),
+    el(kind === "projector" ? "h1" : "p", { class: kind === "projector" && "big" }, coded(question || vote.id)),
     el("p", { class: "soft" }, state),
   ];
 }
@@ -441,7 +459,7 @@ function projector() {
     const [, choices] = poll(vote.id);
     const letters = [...LETTERS.slice(0, vote.choices)].map((letter, place) => [
       el("span", { class: "letter" }, letter),
-      el("span", { class: "words" }, choices[place] ?? ""),
+      el("span", { class: "words" }, coded(choices[place] ?? "")),
     ]);
     draw(voteHead(vote), vote.bars.length ? voteBars(vote) : el("div", { class: "votes" }, letters));
     return;
@@ -454,6 +472,7 @@ function projector() {
       el("span", {}, each.id),
       el("span", { role: "img", "aria-label": said }, svg([part(each.solved), "is-solved"], [part(each.tried), "is-tried"])),
       el("span", {}, `${each.solved} ✓`),
+      el("span", {}, each.tried ? `${each.tried} ✗` : ""),
     ];
   });
   draw(
@@ -467,9 +486,7 @@ function projector() {
         el("p", {}, `${count(seen.learners, "learner")}, ${seen.stuck} stuck`),
         el("h2", {}, "Solved, and being worked on"),
         el("div", { class: "progress" }, rows),
-        el("h2", {}, "Join with"),
-        el("p", { class: "big" }, el("code", {}, hello.code)),
-        el("p", {}, el("code", {}, hello.where.replace(/^http:\/\//, ""))),
+        el("div", { class: "later" }, joinLines(), phone()),
       ),
       el("section", {}, mistakes()),
     ),
@@ -523,9 +540,10 @@ function learner() {
   const pace = (value, words) =>
     button(words, value, say("pace", seen.pace === value ? "" : value), { "aria-pressed": String(seen.pace === value) });
   const vote = seen.vote;
+  const [asks, said] = vote?.words ?? ["", []];
   const choices = vote?.open
-    ? [...LETTERS.slice(0, vote.choices)].map((letter) =>
-        button(letter, `vote ${letter}`, say("vote", letter), { "aria-pressed": String(vote.mine === letter) }),
+    ? [...LETTERS.slice(0, vote.choices)].map((letter, place) =>
+        button([letter, said[place] && " ", coded(said[place] ?? "")], `vote ${letter}`, say("vote", letter), { "aria-pressed": String(vote.mine === letter) }),
       )
     : [];
   const closed = vote && !vote.open ? (vote.mine ? `Closed. You said ${vote.mine}.` : "Closed.") : "No question at the moment.";
@@ -534,6 +552,7 @@ function learner() {
     el("h1", {}, "You're ", el("span", { class: "who" }, seen.name)),
     el("p", { class: "soft" }, "Only the instructor sees that name."),
     el("h2", {}, vote?.round > 1 ? "Vote again, after the discussion" : "Vote"),
+    vote?.open && asks && el("p", {}, coded(asks)),
     choices.length ? el("div", { class: "bar" }, choices) : el("p", { class: "soft" }, closed),
     el("h2", {}, "Help"),
     el(
