@@ -173,6 +173,16 @@ def line_of(letter: str, line: str, distractors: Mapping[str, Any]) -> Line:
     return Line(letter, line, flat(said["mistake"]), flat(said["hint"]))
 
 
+def sentences() -> dict[str, tuple[str, str]]:
+    """What an answer looks like that only its exercise knows, and its hint, by a key.
+
+    Where submissions run there is no module of messages to be imported.
+    """
+    messages = importlib.import_module(f"{__package__}.messages")
+    found: dict[str, tuple[str, str]] = messages.sentences()
+    return found
+
+
 def flat(text: str) -> str:
     """A paragraph in one line."""
     return " ".join(text.split())

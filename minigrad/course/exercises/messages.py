@@ -86,19 +86,19 @@ def named(name: str, usual: Mapping[str, Any], fits: Callable[[Any], Any]) -> st
 
 
 def rows_of(said: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """What a message says of exceptions, each row with its key."""
-    for key, row in said.get("when", {}).items():
-        yield {"says": key, "key": key, **row}
+    """What a message says of exceptions, each row with its place."""
+    for place, (key, row) in enumerate(said.get("when", {}).items(), start=1):
+        yield {"says": key, "place": place, **row}
 
 
 def key_of(module: str, name: str, row: Mapping[str, Any]) -> str:
-    """How a message, or its row for an exception, is called elsewhere.
+    """How a message, or its row for an exception by its place, is called elsewhere.
 
     >>> key_of("minigrad.course.exercises.ex05_3", "early", {})
     '05.3/early'
     """
     stem = re.sub(r"^ex(\d\d)_", r"\1.", module.rpartition(".")[2])
-    return f"{stem}/{name}" + (f".when.{row['key']}" if row else "")
+    return f"{stem}/{name}" + (f".{row['place']}" if row else "")
 
 
 @cache

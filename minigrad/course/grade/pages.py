@@ -19,7 +19,7 @@ import jinja2
 from markupsafe import Markup
 
 from minigrad.course.check import verdict
-from minigrad.course.exercises.messages import sentences
+from minigrad.course.exercises import catalogue
 from minigrad.course.grade.examiner import BY_HAND_STATE, NOT_GRADED, Result
 from minigrad.course.grade.overrides import Override
 from minigrad.course.grade.submissions import Left, is_seen
@@ -210,7 +210,7 @@ def _mistakes(results: Sequence[Result]) -> dict[str, Any]:
 def _name_of(mistake: str) -> str:
     if mistake in TABLE:
         return f"{mistake} {TABLE[mistake].name}"
-    return " ".join(sentences().get(mistake, (mistake,)))
+    return " ".join(catalogue.sentences().get(mistake, (mistake,)))
 
 
 def _points_of_all(

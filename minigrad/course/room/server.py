@@ -37,7 +37,7 @@ from tornado.websocket import WebSocketHandler
 
 from minigrad import _workspace, errors
 from minigrad.course.check import CRASHED, SOLVED, WRONG
-from minigrad.course.exercises.messages import sentences
+from minigrad.course.exercises import catalogue
 from minigrad.course.room import state
 from minigrad.course.room.folder import FILE, SCHEME, Folder, folder_of
 from minigrad.course.room.sender import HOURS, PORT
@@ -290,7 +290,7 @@ class Desk:
 
     def summary_text(self) -> str:
         """The counts as a table for a spreadsheet."""
-        text, known = io.StringIO(), sentences()
+        text, known = io.StringIO(), catalogue.sentences()
         rows = csv.writer(text, lineterminator="\n")
         for what, id, detail, learners in self.room.summary():
             rows.writerow([what, id, " ".join(known.get(detail, [detail])), learners])

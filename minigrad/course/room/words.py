@@ -9,10 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from minigrad.course.author import build
-from minigrad.course.author.slides import asked_in
+from minigrad.course.author import build, slides
 from minigrad.course.exercises import catalogue
-from minigrad.course.exercises.messages import sentences
 from minigrad.mistakes import TABLE
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -37,14 +35,16 @@ def words(root: Path = ROOT) -> dict[str, Any]:
             if cell["cell_type"] == "code":
                 polls |= predictions("".join(cell["source"]))
     for notes in sorted((root / "solutions").glob("[0-9][0-9]_*/instructor_notes.md")):
-        for name, asks, choices, _ in asked_in(
+        for name, asks, choices, _ in slides.asked_in(
             notes.read_text("utf8"), notes.parent.name[:2]
         ):
             polls[name] = [asks, choices]
     mistakes = {
         id: [entry.name, entry.looks_like, entry.hint] for id, entry in TABLE.items()
     }
-    mistakes |= {key: [looks, "", ask] for key, (looks, ask) in sentences().items()}
+    mistakes |= {
+        key: [looks, "", ask] for key, (looks, ask) in catalogue.sentences().items()
+    }
     return {"exercises": exercises, "polls": polls, "mistakes": mistakes}
 
 

@@ -13,6 +13,7 @@ import pytest
 
 import minigrad
 from minigrad import course, errors
+from minigrad.course.exercises.messages import sentences
 from minigrad.course.notebook import checking, journal
 from minigrad.course.room import sender, server
 from tests.course.room.rooms import Json, Running, listening, open_room
@@ -63,6 +64,7 @@ def test_what_an_exercise_alone_knows_is_a_mistake_with_its_question(
     _, _, question = room.desk.words["mistakes"][found["id"]]
     assert found["in"] == ["05.3"]
     assert question.startswith("By which question do you find out")
+    assert [key for key in sentences() if not sender.KEY.fullmatch(key)] == []
 
 
 def test_sent_shows_word_for_word_what_arrived(workspace: Path, room: Running) -> None:
