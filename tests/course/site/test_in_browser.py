@@ -79,7 +79,7 @@ def test_lesson_runs_to_its_end_and_its_player_plays(
         book = InBrowser(page, base, f"notebooks/{lesson}.ipynb")
     book.run_all()
     assert faults(book) == []
-    book.assert_lines_of_about_70(least=4)  # the rest is out of view, and not drawn
+    book.assert_lines_of_about_70(least=3)  # the rest is out of view, and not drawn
     for index in book.players()[:1]:
         frame, trace = book.player(index), trace_in(book.html_of(index))
         frame.evaluate(ALL_OPEN)
