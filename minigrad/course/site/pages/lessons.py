@@ -45,7 +45,7 @@ FORGET = re.compile(r"course\.(progress|review)\(|.*\ngym\(\)\Z", re.DOTALL)
 """Cells that tell about one learner: there is none yet."""
 
 UNWRITTEN = ("NotImplementedError", "KeyError")
-"""What a function raises that the learner writes, and what needs its result."""
+"""What an exercise's cells raise, as nobody has written its functions yet."""
 
 _CELL = re.compile(r"\S*ipykernel_\d+\S+\.py:(\d+)")
 _LINK = re.compile(r"\[([^\]]*)\]\(([\w./]+\.ipynb)\)")
@@ -70,6 +70,8 @@ def page_of(
             as_exercise(cell, asks[1], asks[2], text)
             continue
         show(cell, shared, addresses)
+        if path.stem in addresses.exercises:
+            cell.outputs = [o for o in cell.outputs if o.get("ename") not in UNWRITTEN]
         if _LIVE.search(cell.source):
             cell.outputs.append(note(NEEDS_PYTHON.replace("EDITION", edition)))
         if "course.predict(" in cell.source:
@@ -192,7 +194,6 @@ def show(cell: NotebookNode, shared: Shared, addresses: Addresses) -> None:
     """Keep of a cell's outputs what a page shows, with its links and players."""
     if FORGET.match(cell.source):
         cell.outputs = []
-    cell.outputs = [o for o in cell.outputs if o.get("ename") not in UNWRITTEN]
     slides.keep_last_bar(cell)
     for output in cell.outputs:
         if "text" in output:
