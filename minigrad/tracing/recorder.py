@@ -27,8 +27,7 @@ from minigrad.tracing.program import MOST_BYTES, Cell, remember
 from minigrad.tracing.rules import RuleKeeper
 from minigrad.tracing.sources import is_installed, is_ours
 from minigrad.tracing.story import Story
-from minigrad.tracing.torch_listening import TorchListener
-from minigrad.tracing.torch_telling import TorchTelling
+from minigrad.tracing.torch_recorder import TorchListener, TorchTelling
 from minigrad.tracing.trace import SCHEMA, Trace
 from minigrad.tracing.values import error_text, short_repr
 

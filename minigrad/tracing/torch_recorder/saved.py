@@ -8,8 +8,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
-from minigrad.tracing.torch_graph import CHECKPOINT
-from minigrad.tracing.torch_telling import TorchTelling
+from minigrad.tracing.torch_recorder.graph import CHECKPOINT
+from minigrad.tracing.torch_recorder.telling import TorchTelling
 
 RERUN: Final = "_recomputation_hook"
 """The hooks that are in force while a checkpointed part runs once more."""

@@ -16,8 +16,8 @@ from minigrad.tracing.happenings import Happenings
 from minigrad.tracing.log import EventLog
 from minigrad.tracing.messages import message
 from minigrad.tracing.story import Story
-from minigrad.tracing.torch_doors import tensors_in
-from minigrad.tracing.torch_graph import TorchGraph, key_of
+from minigrad.tracing.torch_recorder.doors import tensors_in
+from minigrad.tracing.torch_recorder.graph import TorchGraph, key_of
 from minigrad.tracing.values import error_text
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from minigrad.engine.core.node import NOT_A_TENSOR
 from minigrad.tracing.foreign import ForeignNode, seen_torch
 from minigrad.tracing.nodes import inputs_first, receivers_of
-from minigrad.tracing.torch_telling import TorchTelling
+from minigrad.tracing.torch_recorder.telling import TorchTelling
 from minigrad.tracing.values import safely
 
 Root = tuple[ForeignNode, int, Any]

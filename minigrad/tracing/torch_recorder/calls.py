@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.tracing.foreign import ForeignNode, nothing
-from minigrad.tracing.torch_doors import next_call_heard, tensors_in
-from minigrad.tracing.torch_graph import is_torchs, outputs_of, raw_saved
-from minigrad.tracing.torch_telling import TorchTelling
+from minigrad.tracing.torch_recorder.doors import next_call_heard, tensors_in
+from minigrad.tracing.torch_recorder.graph import is_torchs, outputs_of, raw_saved
+from minigrad.tracing.torch_recorder.telling import TorchTelling
 
 
 class TorchCalls:

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.tracing.nodes import inputs_first
-from minigrad.tracing.torch_backward import TorchTask
-from minigrad.tracing.torch_graph import below
-from minigrad.tracing.torch_hooks import TorchHooks
-from minigrad.tracing.torch_saved import TorchSavedHooks
-from minigrad.tracing.torch_telling import TorchTelling
+from minigrad.tracing.torch_recorder.backward import TorchTask
+from minigrad.tracing.torch_recorder.graph import below
+from minigrad.tracing.torch_recorder.hooks import TorchHooks
+from minigrad.tracing.torch_recorder.saved import TorchSavedHooks
+from minigrad.tracing.torch_recorder.telling import TorchTelling
 
 
 class TorchEngine:

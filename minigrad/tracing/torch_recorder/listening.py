@@ -15,12 +15,12 @@ from typing import Any, Final
 
 from minigrad.tracing.foreign import version_of
 from minigrad.tracing.messages import message
-from minigrad.tracing.torch_calls import TorchCalls
-from minigrad.tracing.torch_doors import mode_class, replaced
-from minigrad.tracing.torch_engine import TorchEngine
-from minigrad.tracing.torch_hooks import REGISTERS, TorchHooks
-from minigrad.tracing.torch_saved import TorchSavedHooks, checkpoint_function
-from minigrad.tracing.torch_telling import TorchTelling
+from minigrad.tracing.torch_recorder.calls import TorchCalls
+from minigrad.tracing.torch_recorder.doors import mode_class, replaced
+from minigrad.tracing.torch_recorder.engine import TorchEngine
+from minigrad.tracing.torch_recorder.hooks import REGISTERS, TorchHooks
+from minigrad.tracing.torch_recorder.saved import TorchSavedHooks, checkpoint_function
+from minigrad.tracing.torch_recorder.telling import TorchTelling
 
 IN_PLACE_OPERATORS: Final = (
     *("__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__"),

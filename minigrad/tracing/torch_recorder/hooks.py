@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from minigrad.tracing.foreign import ForeignNode
-from minigrad.tracing.torch_backward import TorchTask
-from minigrad.tracing.torch_telling import TorchTelling
+from minigrad.tracing.torch_recorder.backward import TorchTask
+from minigrad.tracing.torch_recorder.telling import TorchTelling
 
 REGISTERS: Final = ("register_hook", "register_post_accumulate_grad_hook")
 NOT_THEIRS: Final = ("torch", "minigrad")
