@@ -57,33 +57,34 @@ class PictureStory(BackwardPicture):
 
     def ctx_new(self, event: Event) -> None:
         function = self._ctxs[event["cid"]]["function"]
-        stop(event, message("why.ctx", function=function))
+        tell(event, message("why.ctx", function=function))
 
     def ctx_put(self, event: Event) -> None:
         names = self._kept_names(event)
         count = len(names)
         if not count:
-            stop(event, message("why.put.none", by=event["by"]))
+            tell(event, message("why.put.none", by=event["by"]))
             return
         key = "why.put" if count < 3 else "why.put.all"
         by, number = event["by"], message("values", count=count)
         told = message(key, by=by, count=count, values=joined(names))
-        stop(event, told, message("why.put.all", by=by, values=number))
+        tell(event, told, message("why.put.all", by=by, values=number))
 
     def wrap_outputs(self, event: Event) -> None:
         outs = self._by_ctx.get(event.get("cid", ""), {}).get("outs", ())
-        if None in [one.get("v", "") for one in outs]:  # of an older recording
-            stop(event, message("why.returned"))
+        if not outs or None in [one.get("v", "") for one in outs]:  # of a former trace
+            tell(event, message("why.returned"))
             return
-        told = joined([self._passed(one) for one in outs])
-        stop(
-            event,
-            message("why.returns", value=told),
-            message("why.returns.several", count=len(outs)),
-        )
+        told = message("why.returns", value=joined([self._passed(one) for one in outs]))
+        plain = [str(one["nr"]) for one in outs if not one.get("needs")]
+        fields = {"count": len(plain), "slots": joined(plain)}
+        some = 0 < len(plain) < len(outs)
+        unwired = message("outputs.no-wire", **fields) if some else ""
+        several = message("why.returns.several", count=len(outs))
+        tell(event, in_turn(told, unwired), told, several)
 
     def link_outputs(self, event: Event) -> None:
-        stop(event, message("why.thrown-away"))
+        tell(event, message("why.thrown-away"))
 
     def graph_node(self, event: Event) -> None:
         if event["lvl"] > STORY or "ins" not in event:

@@ -117,7 +117,11 @@ def test_recording_that_nobody_has_read_holds_nothing_of_its_call() -> None:
 
 def test_story_alone_tells_the_same_story() -> None:
     without = record_scale(lines=False).sentences(level=1)
-    assert without == record_scale().sentences(level=1)
+    told = [
+        say.replace("y * y", "Scale(x) * Scale(x)")
+        for say in record_scale().sentences(level=1)
+    ]
+    assert [say.replace("Scale gets", "y gets") for say in without] == told
     assert record_scale(lines=False).sentences(level=3) != record_scale().sentences(3)
 
 
@@ -259,7 +263,7 @@ def test_gradient_that_meets_another_shows_the_total() -> None:
     sent = events_of(record_scale(), "grad")
     total = [event for event in sent if event["total"] != event["g"]]
     assert len(total) == 1
-    assert "now [20, 40, 60]" in total[0]["say"]
+    assert "= [20, 40, 60], because y was used twice" in total[0]["say"]
 
 
 def test_graph_has_an_edge_for_each_use() -> None:
@@ -503,4 +507,4 @@ def test_gradient_rule_is_called_as_it_is_written(lines: bool) -> None:
         with mg.record(lines=lines) as trace:
             Heir.apply(mg.ones(1).requires_grad_()).backward()
         called = [s for s in trace.sentences(1) if s.startswith("Heir.")]
-        assert [s.split()[0] for s in called] == [f"Heir.{name}"] * 2
+        assert [s.split()[0] for s in called] == ["Heir.apply", f"Heir.{name}"]
