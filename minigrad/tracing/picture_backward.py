@@ -29,7 +29,7 @@ class BackwardPicture(Words):
         self._came: dict[str, Event] = {}
         """The last gradient on its way to a node."""
 
-    def backward_begin(self, event: Event) -> None:
+    def on_backward_begin(self, event: Event) -> None:
         roots, awaits = event["roots"], event["awaits"]
         self._came.clear()
         self._awaited |= awaits
@@ -43,29 +43,24 @@ class BackwardPicture(Words):
         for root, gradient in zip(roots, gradients, strict=True):
             self._waiting[root["n"], root["slot"]] = gradient
         begins = message("why.begins.several", count=len(roots), roots=joined(names))
-        short = begins
         if len(roots) == 1:
-            fields = {"root": names[0], "gradient": gradients[0]}
-            short = message("why.begins", **fields)
-            is_one = gradients == ["1"]
-            begins = message("why.begins.one" if is_one else "why.begins", **fields)
-        waits = ""
+            is_one = gradients == ["1"] and not awaits
+            key = "why.begins.one" if is_one else "why.begins"
+            begins = message(key, root=names[0], gradient=gradients[0])
+        waits = message("why.waits.many", count=len(awaits)) if awaits else ""
         if len(awaits) == 1:
             ((node, count),) = awaits.items()
             waits = message("why.waits", node=self._called(node), count=count)
-        elif awaits:
-            waits = message("why.waits.many", count=len(awaits))
         again = message("why.again") if event["create_graph"] else ""
-        options = [(begins, waits, again), (short, waits, again), (short, waits)]
-        tell(event, *[in_turn(*parts) for parts in options], short)
+        tell(event, in_turn(begins, waits, again))
 
-    def node_enter(self, event: Event) -> None:
+    def on_node_enter(self, event: Event) -> None:
         self._arrived[event["n"]] = event["g"]
         self._hooked.discard(event["n"])
         for slot in range(len(event["g"])):
             self._waiting.pop((event["n"], slot), None)
 
-    def check_what_it_returned(self, event: Event) -> None:
+    def on_check_what_it_returned(self, event: Event) -> None:
         ctx = self._ctxs[event["cid"]]
         call = self._calls.get(ctx["node"], {})
         kept = [
@@ -86,7 +81,7 @@ class BackwardPicture(Words):
         short = [message(f"why.opens.{key}", **fields) for key in ("short", "count")]
         tell(event, opened, *short)
 
-    def hook(self, event: Event) -> None:
+    def on_hook_tensor(self, event: Event) -> None:
         """A hook of the learner's on a gradient."""
         kind = event["k"].removeprefix("hook.")
         if kind == "post":
@@ -110,38 +105,28 @@ class BackwardPicture(Words):
         short = message("why.hook.short", **fields)
         tell(event, message(key, end=end, **fields), short)
 
-    def unpacked(self, event: Event) -> None:
+    on_hook_pre = on_hook_post = on_hook_accumulated = on_hook_tensor
+
+    def on_hook_unpack(self, event: Event) -> None:
         """A saved value is there again."""
         fields = {"value": self._text(event["new"])}
         if "n" not in event:
             stop(event, message("why.unpacked", **fields))
             return
-        fields["node"] = self._label(event["n"])
-        stop(
-            event,
-            message("why.unpacked.at", **fields),
-            message("why.unpacked", **fields),
-        )
+        stop(event, message("why.unpacked.at", node=self._label(event["n"]), **fields))
 
-    def captured(self, event: Event) -> None:
+    def on_grad_captured(self, event: Event) -> None:
         """A gradient that was asked for is there."""
-        fields = {"gradient": self._text(event["g"])}
-        fields["node"] = self._called(event["n"], event["slot"])
-        tell(
-            event,
-            message("why.captured", **fields),
-            message("why.captured.short", **fields),
-        )
+        node, gradient = self._called(event["n"], event["slot"]), self._text(event["g"])
+        tell(event, message("why.captured", node=node, gradient=gradient))
 
-    def grad_zeros(self, event: Event) -> None:
-        node = self._label(event["n"])
-        tell(event, message("why.zeros", node=node, slot=event["slot"]))
+    def on_grad_zeros(self, event: Event) -> None:
+        key = "why.zeros" if event["k"] == "grad.zeros" else "why.absent"
+        tell(event, message(key, node=self._label(event["n"]), slot=event["slot"]))
 
-    def grad_absent(self, event: Event) -> None:
-        node = self._label(event["n"])
-        tell(event, message("why.absent", node=node, slot=event["slot"]))
+    on_grad_absent = on_grad_zeros
 
-    def grad(self, event: Event) -> None:
+    def on_grad(self, event: Event) -> None:
         node = self._edges.get(event["e"], {}).get("from", "")
         gets, joins = self._gets(node, event), self._joins(event)
         if node:
@@ -150,13 +135,15 @@ class BackwardPicture(Words):
         if event["k"] == "grad":
             self._came[event["n"]] = event
 
-    def ctx_free(self, event: Event) -> None:
+    on_grad_none = on_grad
+
+    def on_ctx_free(self, event: Event) -> None:
         freed = len(event.get("ctx", {"set": ()})["set"])
         if freed:
             tell(event, message("why.lets-go", count=freed))
         event.setdefault("say", message("why.lets-go.nothing"))
 
-    def backward_end(self, event: Event) -> None:
+    def on_backward_end(self, event: Event) -> None:
         for node in list(self._sent):
             self._say_sent(node)
 
@@ -231,7 +218,7 @@ class BackwardPicture(Words):
             keys = [key, "why.adds-up.short", "why.adds-up.count"]
         return [message(key, **fields) for key in keys]
 
-    def grad_accumulate(self, event: Event) -> None:
+    def on_grad_accumulate(self, event: Event) -> None:
         self._filled.append(event)
         event.setdefault("say", self._fills(event)[0])
         if came := self._came.pop(event["n"], None):

@@ -5,7 +5,7 @@ What they say stands in the table of messages; here they are given what they spe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from minigrad.tracing.calls import value_of
@@ -164,24 +164,13 @@ def traversal_leaves(name: str) -> str:
     return message("node.left", node=name)
 
 
-def many(key: str, count: int) -> str:
-    """How many there are of something: a large number is easier to read in groups."""
-    return message(key, count=count if count < 1000 else f"{count:,}")
-
-
-def cut(left_out: int, kinds: Mapping[str, int], before: int, after: int) -> str:
-    """The middle of a recording that was full."""
-    lines = sum([kinds.get(kind, 0) for kind in ("call", "line", "return")])
-    counts = {
-        "lines": lines,
-        "new-nodes": kinds.get("graph.node", 0),
-        "backwards": kinds.get("backward.begin", 0),
-    }
-    told = joined([many(key, count) for key, count in counts.items() if count])
+def cut(left_out: int, lines: int, before: int, after: int) -> str:
+    """The middle of a recording that was full; ``lines`` of it are lines."""
+    # A large number is easier to read in groups.
+    count = left_out if left_out < 1000 else f"{left_out:,}"
     return message(
-        "cut.among" if told else "cut",
-        steps=many("steps", left_out),
-        among=told,
+        "cut",
+        steps=message("steps", count=count),
         advice=message("cut.advice.lines" if lines else "cut.advice"),
         before=f"{before:,}",
         after=f"{after:,}",
