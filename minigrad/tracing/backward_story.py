@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from minigrad.tracing.log import ENGINE, STORY, Event, EventLog, step
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import Card
 from minigrad.tracing.values import Ref
-
-UNADDED: Final = object()
-"""Stands for the sum of a gradient that nothing waited for."""
 
 
 class BackwardStory:
@@ -39,7 +36,7 @@ class BackwardStory:
         self._hears_lines = log.hears_lines
         self._picked: Any = None
         self._card: Any = None
-        self._old: Any = None
+        self._old: dict[int, Any] = {}
         self._told_as_returned: set[int] = set()
         self._running: dict[int, tuple[Any, Card]] = {}
         self._open_tasks: list[tuple[int, int]] = []
@@ -61,30 +58,20 @@ class BackwardStory:
         self._open_tasks.append((id(task), task.depth))
         for node, _, _ in task.roots:
             self._graph.show_older(node)
-        names = [self._cards.of(node).label for node, _, _ in task.roots]
-        refs = [self._look(gradient) for _, _, gradient in task.roots]
-        roots = [
-            {"n": self._graph.id_of(node), "slot": slot, "g": ref}
-            for (node, slot, _), ref in zip(task.roots, refs, strict=True)
+        fields = {"create_graph": task.create_graph, "retain": task.retain_graph}
+        fields["roots"] = [
+            {"n": self._graph.id_of(node), "slot": slot, "g": self._look(gradient)}
+            for node, slot, gradient in task.roots
         ]
-        awaits, awaiting = self._awaited(task)
-        recorded = task.create_graph
-        fields = {"create_graph": recorded, "retain": task.retain_graph, "roots": roots}
-        fields |= {"awaits": awaits} | inside_of(inside)
-        say = sentences.backward_begins, names, refs, recorded, awaiting
-        self._log.emit((step, "backward.begin", say, "", fields))
-
-    def _awaited(self, task: Any) -> tuple[dict[str, int], list[tuple[str, int]]]:
-        """Where several gradients have to come, and how many: by id, and by name."""
-        awaits: dict[str, int] = {}
-        awaiting = []
-        for node, count in task.dependencies.items():
-            name = self._graph.known(node) if count > 1 and task.visits(node) else None
-            if name is not None:
-                awaits[name] = count
-                awaiting.append((self._log.called(node), count))
+        # Where several gradients have to come, and how many.
+        fields["awaits"] = awaits = {
+            name: count
+            for node, count in task.dependencies.items()
+            if count > 1 and task.visits(node) and (name := self._graph.known(node))
+        }
         self._joins.update(awaits)
-        return awaits, awaiting
+        fields |= inside_of(inside)
+        self._log.emit((step, "backward.begin", None, "", fields))
 
     def node_picked(self, task: Any, node: Any, gradients: list[Any]) -> None:
         if len(self._open_tasks) > 1:
@@ -94,7 +81,7 @@ class BackwardStory:
         self._running[id(task)] = node, card
         self._told_as_returned.discard(id(node))
         if card.is_leaf:
-            self._old = self._look(node.variable.grad)
+            self._old[id(node)] = self._look(node.variable.grad)
         else:
             log.ctxs.open(node, card)
             if card.is_users and self._hears_lines:
@@ -140,13 +127,11 @@ class BackwardStory:
 
     def say_returned(self, node: Any, gradients: Sequence[Any]) -> None:
         """What a rule has returned, before hooks change it: told once."""
-        card = self._cards.of(node)
-        if not card.is_users or id(node) in self._told_as_returned:
+        if not self._cards.of(node).is_users or id(node) in self._told_as_returned:
             return
         self._told_as_returned.add(id(node))
-        refs = [*map(self._look, gradients)]
-        say, fields = (sentences.returned, card.kind.rule, refs), {"returned": refs}
-        self._log.emit((step, "phase", say, "check what it returned", fields))
+        fields = {"returned": [*map(self._look, gradients)]}
+        self._log.emit((step, "phase", None, "check what it returned", fields))
 
     def gradient_sent(
         self,
@@ -163,12 +148,11 @@ class BackwardStory:
         if edge is None:
             return  # the graph was too large to be shown whole
         end = self._cards.get(id(receiver)) or self._cards.new(receiver)
-        name = self._log.called(receiver) if end.is_leaf else end.label
         left = task.dependencies[receiver] - 1 if end.node in self._joins else None
         ref = self._look(gradient)
-        added = UNADDED if total is gradient else self._look(total)
+        added = ref if total is gradient else self._look(total)
         place = edge, end.node, receiver_slot
-        self._log.emit((gradient_goes, *place, name, ref, added, left))
+        self._log.emit((gradient_goes, *place, ref, added, left))
 
     def gradient_accumulated(
         self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
@@ -177,19 +161,15 @@ class BackwardStory:
         name = self._log.names.of(leaf) or message("tensor.leaf")
         memory = self._log.memory
         memory.look_at_grad(leaf, self._graph.id_of(node), f"{name}.grad")
-        self.say_accumulated(node, leaf, first, gradient, new)
+        self.say_accumulated(node, first, gradient, new)
 
-    def say_accumulated(
-        self, node: Any, leaf: Any, first: bool, gradient: Any, new: Any
-    ) -> None:
-        """The ``.grad`` of ``leaf``, whose node is ``node``, is now ``new``."""
-        name = self._log.names.of(leaf) or message("tensor.leaf")
+    def say_accumulated(self, node: Any, first: bool, gradient: Any, new: Any) -> None:
+        """The ``.grad`` of the leaf whose node is ``node`` is now ``new``."""
         ref, now = self._look(gradient), self._look(new)
-        old, self._old = self._old, None
+        old = self._old.pop(id(node), None)
         fields = {"n": self._graph.id_of(node), "g": ref, "new": now}
         fields["old"] = None if first else old
-        say = sentences.accumulated, name, ref, now, first
-        self._log.emit((step, "grad.accumulate", say, "call its backward", fields))
+        self._log.emit((step, "grad.accumulate", None, "call its backward", fields))
 
     def node_released(self, node: Any, dropped: tuple[Any, ...]) -> None:
         card = self._card if node is self._picked else self._cards.of(node)
@@ -198,9 +178,10 @@ class BackwardStory:
         log, owner = self._log, card.node or self._graph.number(card)
         log.ctxs.touched += 1
         card.seen_at = -1
-        size = log.memory.released(node, card)
-        facts = owner, card.label, card.is_users, len(dropped), size
-        log.emit((node_lets_go, *facts), looked=True)
+        log.memory.released(node, card)
+        level = STORY if card.is_users else ENGINE
+        told = step, "ctx.free", None, "release", {"n": owner}, level
+        log.emit(told, looked=True)
 
     def backward_finished(self, task: Any) -> None:
         self._end_those_inside(task)
@@ -265,27 +246,12 @@ def node_leaves(name: str, label: str) -> Event:
     return step("node.exit", say, "", {"n": name}, ENGINE)
 
 
-def node_lets_go(name: str, label: str, is_users: bool, count: int, size: int) -> Event:
-    """The event of a node that lets go of what it saved."""
-    say, level = (sentences.released, label, count, size), STORY if is_users else ENGINE
-    return step("ctx.free", say, "release", {"n": name}, level)
-
-
 def gradient_goes(
-    edge: str,
-    name: str,
-    slot: int,
-    receiver: str,
-    gradient: Ref,
-    total: Ref,
-    left: int | None,
+    edge: str, name: str, slot: int, gradient: Ref, total: Ref, left: int | None
 ) -> Event:
     """The event of a gradient that was sent along an edge."""
-    added = total is not UNADDED
-    say = sentences.sent, receiver, gradient, total if added else None, left
-    fields = {"e": edge, "n": name, "slot": slot, "g": gradient}
-    fields["total"] = total if added else gradient
+    fields = {"e": edge, "n": name, "slot": slot, "g": gradient, "total": total}
     if left is not None:
         fields["left"] = left
     kind = "grad.none" if gradient is None else "grad"
-    return step(kind, say, "add into the receivers", fields)
+    return step(kind, None, "add into the receivers", fields)

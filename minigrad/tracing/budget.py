@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,7 +21,7 @@ class Gap:
 
     def __init__(self) -> None:
         self.count = 0
-        self._kinds: Counter[str] = Counter()
+        self._lines = 0
         self._ctxs: dict[str, dict[str, Any]] = {}
         self._locals: dict[int, dict[str, Any]] = {}
         self._handles: dict[str, Any] = {}
@@ -38,7 +37,7 @@ class Gap:
         self.count += len(events)
         for event in events:
             kind = event["k"]
-            self._kinds[kind] += 1
+            self._lines += kind in ("call", "line", "return")
             self._note_state(event)
             if kind == "graph.node":
                 self._joined[event["n"]] = {
@@ -107,7 +106,7 @@ class Gap:
     def _cut(self, before: int, after: int) -> Event:
         cut: Event = {
             "k": "cut",
-            "say": sentences.cut(self.count, self._kinds, before, after),
+            "say": sentences.cut(self.count, self._lines, before, after),
             "lvl": STORY,
             "d": 0,
         }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from minigrad.tracing.codes import STORY
 from minigrad.tracing.messages import in_turn, joined, message
 from minigrad.tracing.picture_words import Event, Words, stop, tell
 from minigrad.tracing.pictures import is_told_by_shape
@@ -23,14 +22,14 @@ class BackwardPicture(Words):
         super().__init__(data)
         self._arrived: dict[str, list[Ref]] = {}
         self._hooked: set[str] = set()
-        self._sent: dict[str, list[Event]] = {}
+        self._sent: dict[str, list[tuple[Event, tuple[str, str], list[str]]]] = {}
         self._awaited: dict[str, int] = {}
         self._waiting: dict[tuple[str, int], str] = {}
         self._filled: list[Event] = []
         self._came: dict[str, Event] = {}
         """The last gradient on its way to a node."""
 
-    def backward_begin(self, event: Event) -> None:
+    def on_backward_begin(self, event: Event) -> None:
         roots, awaits = event["roots"], event["awaits"]
         self._came.clear()
         self._awaited |= awaits
@@ -44,29 +43,24 @@ class BackwardPicture(Words):
         for root, gradient in zip(roots, gradients, strict=True):
             self._waiting[root["n"], root["slot"]] = gradient
         begins = message("why.begins.several", count=len(roots), roots=joined(names))
-        short = begins
         if len(roots) == 1:
-            fields = {"root": names[0], "gradient": gradients[0]}
-            short = message("why.begins", **fields)
-            is_one = gradients == ["1"]
-            begins = message("why.begins.one" if is_one else "why.begins", **fields)
-        waits = ""
+            is_one = gradients == ["1"] and not awaits
+            key = "why.begins.one" if is_one else "why.begins"
+            begins = message(key, root=names[0], gradient=gradients[0])
+        waits = message("why.waits.many", count=len(awaits)) if awaits else ""
         if len(awaits) == 1:
             ((node, count),) = awaits.items()
             waits = message("why.waits", node=self._called(node), count=count)
-        elif awaits:
-            waits = message("why.waits.many", count=len(awaits))
         again = message("why.again") if event["create_graph"] else ""
-        options = [(begins, waits, again), (short, waits, again), (short, waits)]
-        stop(event, *[in_turn(*parts) for parts in options], short)
+        tell(event, in_turn(begins, waits, again))
 
-    def node_enter(self, event: Event) -> None:
+    def on_node_enter(self, event: Event) -> None:
         self._arrived[event["n"]] = event["g"]
         self._hooked.discard(event["n"])
         for slot in range(len(event["g"])):
             self._waiting.pop((event["n"], slot), None)
 
-    def check_what_it_returned(self, event: Event) -> None:
+    def on_check_what_it_returned(self, event: Event) -> None:
         ctx = self._ctxs[event["cid"]]
         call = self._calls.get(ctx["node"], {})
         kept = [
@@ -84,14 +78,10 @@ class BackwardPicture(Words):
             count = len(kept)
             opened = message("why.opens", count=count, values=joined(kept), **fields)
         fields["count"] = len(returned)
-        stop(
-            event,
-            opened,
-            message("why.opens.short", **fields),
-            message("why.opens.count", **fields),
-        )
+        short = [message(f"why.opens.{key}", **fields) for key in ("short", "count")]
+        tell(event, opened, *short)
 
-    def hook(self, event: Event) -> None:
+    def on_hook_tensor(self, event: Event) -> None:
         """A hook of the learner's on a gradient."""
         kind = event["k"].removeprefix("hook.")
         if kind == "post":
@@ -115,84 +105,65 @@ class BackwardPicture(Words):
         short = message("why.hook.short", **fields)
         tell(event, message(key, end=end, **fields), short)
 
-    def unpacked(self, event: Event) -> None:
+    on_hook_pre = on_hook_post = on_hook_accumulated = on_hook_tensor
+
+    def on_hook_unpack(self, event: Event) -> None:
         """A saved value is there again."""
         fields = {"value": self._text(event["new"])}
         if "n" not in event:
             stop(event, message("why.unpacked", **fields))
             return
-        fields["node"] = self._label(event["n"])
-        stop(
-            event,
-            message("why.unpacked.at", **fields),
-            message("why.unpacked", **fields),
-        )
+        stop(event, message("why.unpacked.at", node=self._label(event["n"]), **fields))
 
-    def captured(self, event: Event) -> None:
+    def on_grad_captured(self, event: Event) -> None:
         """A gradient that was asked for is there."""
-        fields = {"gradient": self._text(event["g"])}
-        fields["node"] = self._called(event["n"], event["slot"])
-        tell(
-            event,
-            message("why.captured", **fields),
-            message("why.captured.short", **fields),
-        )
+        node, gradient = self._called(event["n"], event["slot"]), self._text(event["g"])
+        tell(event, message("why.captured", node=node, gradient=gradient))
 
-    def grad_zeros(self, event: Event) -> None:
-        node = self._label(event["n"])
-        tell(event, message("why.zeros", node=node, slot=event["slot"]))
+    def on_grad_zeros(self, event: Event) -> None:
+        key = "why.zeros" if event["k"] == "grad.zeros" else "why.absent"
+        tell(event, message(key, node=self._label(event["n"]), slot=event["slot"]))
 
-    def grad_absent(self, event: Event) -> None:
-        node = self._label(event["n"])
-        tell(event, message("why.absent", node=node, slot=event["slot"]))
+    on_grad_absent = on_grad_zeros
 
-    def grad(self, event: Event) -> None:
-        edge = self._edges.get(event["e"])
-        if edge is not None:
-            self._sent.setdefault(edge["from"], []).append(event)
-            if event["k"] == "grad":
-                self._came[event["n"]] = event
+    def on_grad(self, event: Event) -> None:
+        node = self._edges.get(event["e"], {}).get("from", "")
+        gets, joins = self._gets(node, event), self._joins(event)
+        if node:
+            self._sent.setdefault(node, []).append((event, gets, joins))
+        event.setdefault("say", alone(gets[0], *joins[:1]))
+        if event["k"] == "grad":
+            self._came[event["n"]] = event
 
-    def ctx_free(self, event: Event) -> None:
-        freed = event.get("ctx", {}).get("set", {})
-        if freed and event["lvl"] <= STORY:
-            stop(event, message("why.lets-go", count=len(freed)))
+    on_grad_none = on_grad
 
-    def backward_end(self, event: Event) -> None:
+    def on_ctx_free(self, event: Event) -> None:
+        freed = len(event.get("ctx", {"set": ()})["set"])
+        if freed:
+            tell(event, message("why.lets-go", count=freed))
+        event.setdefault("say", message("why.lets-go.nothing"))
+
+    def on_backward_end(self, event: Event) -> None:
         for node in list(self._sent):
             self._say_sent(node)
 
     def _say_sent(self, node: str) -> None:
         """All that a node had to send is on its way: the last of it is a stop."""
-        events = self._sent.pop(node, [])
-        if not events:
+        sent = self._sent.pop(node, [])
+        if not sent:
             return
-        told = [self._gets(node, event) for event in events]
-        joins = [self._joins(event) for event in events]
-        if len(events) == 1 and joins[0]:
-            stop(
-                events[-1],
-                *[
-                    message("why.sent.joins", gets=gets, joins=join)
-                    for join in joins[0][:2]
-                    for gets in told[0]
-                ],
-            )
+        event, gets, joins = sent[-1]
+        if len(sent) == 1 and joins:
+            stop(event, *[alone(one, join) for join in joins[:2] for one in gets])
             return
         between = message("why.sent.between")
-        options = []
-        for length in (0, 1):
-            gets = [one[length] for one in told]
-            pairs = zip(gets, joins, strict=True)
-            counted = [
-                message("why.sent.counted", gets=one, joins=join[-1]) if join else one
-                for one, join in pairs
-            ]
-            options += [between.join(counted), between.join(gets)]
-        long, plain, short, shortest = options
-        options = [message("why.node", told=o) for o in (long, short, plain, shortest)]
-        places = {"node": self._label(node), "count": len(events)}
-        stop(events[-1], *options, message("why.sent.many", **places))
+        options = [
+            between.join([counted(to[length], among[count:]) for _, to, among in sent])
+            for length, count in ((0, -1), (1, -1), (1, 3))
+        ]
+        places = {"node": self._label(node), "count": len(sent)}
+        many = message("why.sent.many", **places)
+        stop(event, *[message("why.node", told=one) for one in options], many)
 
     def _gets(self, node: str, event: Event) -> tuple[str, str]:
         """What one receiver gets: with the reason, and in short."""
@@ -247,8 +218,9 @@ class BackwardPicture(Words):
             keys = [key, "why.adds-up.short", "why.adds-up.count"]
         return [message(key, **fields) for key in keys]
 
-    def grad_accumulate(self, event: Event) -> None:
+    def on_grad_accumulate(self, event: Event) -> None:
         self._filled.append(event)
+        event.setdefault("say", self._fills(event)[0])
         if came := self._came.pop(event["n"], None):
             came["fills"] = True
 
@@ -257,20 +229,37 @@ class BackwardPicture(Words):
         events, self._filled = self._filled, []
         if not events:
             return
-        names = [self._called(event["n"]) for event in events]
-        grads = [self._grad_of(name) for name in names]
+        grads = [self._grad_of(self._called(event["n"])) for event in events]
         values = [self._text(event["new"]) for event in events]
         filled = message("why.filled", count=len(grads), grads=joined(grads))
         pairs = zip(grads, values, strict=True)
         parts = [message("why.is", name=name, value=value) for name, value in pairs]
-        told = message("why.node", told=joined(parts))
-        if is_told_by_shape(values[-1]):
-            told = filled
+        is_small = not is_told_by_shape(values[-1])
+        told = message("why.node", told=joined(parts)) if is_small else filled
+        options = [told, filled]
         if len(events) == 1 and events[0].get("old"):
-            fields = {"grad": grads[0], "old": self._text(events[0]["old"])}
-            fields |= {"gradient": self._text(events[0]["g"]), "value": values[0]}
-            told = message("why.added", **fields)
-            filled = message("why.added.short", **fields)
-            if is_told_by_shape(values[0]):
-                told = filled = message("why.added.array", **fields)
-        stop(events[-1], told, filled, message("why.filled.many", count=len(grads)))
+            options = self._fills(events[0])
+        stop(events[-1], *options, message("why.filled.many", count=len(grads)))
+
+    def _fills(self, event: Event) -> list[str]:
+        """What became of the ``.grad`` of one leaf, in full and in short."""
+        fields = {key: self._text(event.get(key)) for key in ("old", "g", "new")}
+        fields["grad"] = self._grad_of(self._called(event["n"]))
+        keys = ["why.added", "why.added.short"]
+        if not event.get("old"):
+            keys = ["accumulated.first"]
+        elif is_told_by_shape(fields["new"]):
+            keys = ["why.added.array"]
+        return [message(key, **fields) for key in keys]
+
+
+def alone(gets: str, joins: str = "") -> str:
+    """What the one receiver of a node gets, and what it makes there."""
+    if joins:
+        return message("why.sent.joins", gets=gets, joins=joins)
+    return message("why.node", told=gets)
+
+
+def counted(gets: str, joins: list[str]) -> str:
+    """What one of several receivers gets, and how much is there now."""
+    return message("why.sent.counted", gets=gets, joins=joins[0]) if joins else gets

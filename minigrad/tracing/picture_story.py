@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 from minigrad.tracing.codes import STORY
@@ -17,6 +18,8 @@ AS_TOLD: Final = (
     *("ask", "cut", "lint", "note", "what.if"),
 )
 """Kinds of steps whose sentence serves the picture, too."""
+PHASES_BEFORE: Final = {"wire edges": "link outputs"}
+"""What recordings of before call a phase."""
 
 
 def tell_picture(data: dict[str, Any]) -> None:
@@ -44,48 +47,50 @@ class PictureStory(BackwardPicture):
                 for key in change["del"]:
                     box.pop(key, None)
         name = event["ph"]["name"] if kind == "phase" else kind
-        tell = TELLERS.get(PHASES_BEFORE.get(name, name))
-        if tell is not None:
-            tell(self, event)
+        name = PHASES_BEFORE.get(name, name)
+        tell_of = getattr(self, f"on_{re.sub('[. ]', '_', name)}", None)
+        if tell_of is not None:
+            tell_of(event)
         elif kind in AS_TOLD and level <= STORY:
             stop(event, event["say"])
 
     def end(self) -> None:
         """The recording is over."""
-        self.backward_end({})
+        self.on_backward_end({})
         self._say_filled()
 
-    def ctx_new(self, event: Event) -> None:
+    def on_ctx_new(self, event: Event) -> None:
         function = self._ctxs[event["cid"]]["function"]
-        stop(event, message("why.ctx", function=function))
+        tell(event, message("why.ctx", function=function))
 
-    def ctx_put(self, event: Event) -> None:
+    def on_ctx_put(self, event: Event) -> None:
         names = self._kept_names(event)
         count = len(names)
         if not count:
-            stop(event, message("why.put.none", by=event["by"]))
+            tell(event, message("why.put.none", by=event["by"]))
             return
         key = "why.put" if count < 3 else "why.put.all"
         by, number = event["by"], message("values", count=count)
         told = message(key, by=by, count=count, values=joined(names))
-        stop(event, told, message("why.put.all", by=by, values=number))
+        tell(event, told, message("why.put.all", by=by, values=number))
 
-    def wrap_outputs(self, event: Event) -> None:
+    def on_wrap_outputs(self, event: Event) -> None:
         outs = self._by_ctx.get(event.get("cid", ""), {}).get("outs", ())
-        if None in [one.get("v", "") for one in outs]:  # of an older recording
-            stop(event, message("why.returned"))
+        if not outs or None in [one.get("v", "") for one in outs]:  # of a former trace
+            tell(event, message("why.returned"))
             return
-        told = joined([self._passed(one) for one in outs])
-        stop(
-            event,
-            message("why.returns", value=told),
-            message("why.returns.several", count=len(outs)),
-        )
+        told = message("why.returns", value=joined([self._passed(one) for one in outs]))
+        plain = [str(one["nr"]) for one in outs if not one.get("needs")]
+        fields = {"count": len(plain), "slots": joined(plain)}
+        some = 0 < len(plain) < len(outs)
+        unwired = message("outputs.no-wire", **fields) if some else ""
+        several = message("why.returns.several", count=len(outs))
+        tell(event, in_turn(told, unwired), told, several)
 
-    def link_outputs(self, event: Event) -> None:
-        stop(event, message("why.thrown-away"))
+    def on_link_outputs(self, event: Event) -> None:
+        tell(event, message("why.thrown-away"))
 
-    def graph_node(self, event: Event) -> None:
+    def on_graph_node(self, event: Event) -> None:
         if event["lvl"] > STORY or "ins" not in event:
             return
         ins, outs, node = event["ins"], event["outs"], self._nodes[event["n"]]
@@ -96,15 +101,13 @@ class PictureStory(BackwardPicture):
         told = self._told_of_call(event, None if is_in_place(ins, outs) else result)
         keeps = self._told_of_box(event)
         data = [one for one in ins if one.get("name") and not one["needs"]]
-        without = message("why.no-wire", tensor=data[0]["name"]) if data else ""
-        again = message("why.again") if node["order"] > 1 else ""
-        options: list[tuple[str, ...]] = []
+        end = message("why.no-wire", tensor=data[0]["name"]) if data else ""
         if (function := operation_of(node["label"])) in self._learners:
             self._learners.remove(function)  # told once
-            fields = {"node": node["label"], "function": function}
-            options = [(told, keeps, message("why.not-yours", **fields))]
-        options += [(told, keeps, without, again), (told, keeps, again), (told, again)]
-        stop(event, *[in_turn(*parts) for parts in options], told)
+            end = message("why.not-yours", node=node["label"], function=function)
+        again = message("why.again") if node["order"] > 1 else ""
+        options = [(told, keeps, end, again), (told, keeps, again), (told, again)]
+        stop(event, *[in_turn(*parts) for parts in options])
 
     def _told_of_call(self, event: Event, result: str | None) -> str:
         """What a call computed: with all its numbers if they are few."""
@@ -172,14 +175,14 @@ class PictureStory(BackwardPicture):
         else:
             stop(event, message("why.hangs.unnamed", **fields), short)
 
-    def module(self, event: Event) -> None:
+    def on_module(self, event: Event) -> None:
         module = self._modules.get(event.get("m", ""))
         if module is not None:
             fields = {"label": module["label"], "count": event["nodes"]}
             value = self._text(event["new"])
             stop(event, message("why.module", value=value, **fields))
 
-    def inplace(self, event: Event) -> None:
+    def on_inplace(self, event: Event) -> None:
         fields = {"now": event["ver"], "value": self._text(event["t"])}
         fields["tensor"] = event.get("name") or message("tensor.nameless")
         if "part" in event:
@@ -198,7 +201,7 @@ class PictureStory(BackwardPicture):
         fields |= {"node": node, "saved": saved}
         tell(event, message("why.in-place.saved", **fields), changed)
 
-    def exception(self, event: Event) -> None:
+    def on_exception(self, event: Event) -> None:
         first = event["err"].split("\n", 1)[0]
         stale = [
             ref
@@ -211,38 +214,6 @@ class PictureStory(BackwardPicture):
             stop(event, message("why.stale", **fields))
         else:
             stop(event, message("why.stops", error=first))
-
-
-PHASES_BEFORE: Final = {"wire edges": "link outputs"}
-"""What recordings of before call a phase."""
-
-TELLERS: Final[dict[str, Callable[[PictureStory, Event], None]]] = {
-    "ctx.new": PictureStory.ctx_new,
-    "ctx.put": PictureStory.ctx_put,
-    "wrap outputs": PictureStory.wrap_outputs,
-    "graph.node": PictureStory.graph_node,
-    "link outputs": PictureStory.link_outputs,
-    "module": PictureStory.module,
-    "inplace": PictureStory.inplace,
-    "exception": PictureStory.exception,
-    "backward.begin": PictureStory.backward_begin,
-    "node.enter": PictureStory.node_enter,
-    "check what it returned": PictureStory.check_what_it_returned,
-    "hook.tensor": PictureStory.hook,
-    "hook.pre": PictureStory.hook,
-    "hook.post": PictureStory.hook,
-    "hook.accumulated": PictureStory.hook,
-    "hook.unpack": PictureStory.unpacked,
-    "grad.captured": PictureStory.captured,
-    "grad.zeros": PictureStory.grad_zeros,
-    "grad.absent": PictureStory.grad_absent,
-    "grad": PictureStory.grad,
-    "grad.none": PictureStory.grad,
-    "grad.accumulate": PictureStory.grad_accumulate,
-    "ctx.free": PictureStory.ctx_free,
-    "backward.end": PictureStory.backward_end,
-}
-"""Who tells of a kind of step; of a phase, by its name."""
 
 
 def formula_of(node: str, event: Event, values: Sequence[str]) -> str:

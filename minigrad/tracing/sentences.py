@@ -5,13 +5,12 @@ What they say stands in the table of messages; here they are given what they spe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from minigrad.tracing.calls import value_of
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.messages import in_turn, joined, message, word
-from minigrad.tracing.pictures import is_told_by_shape
 from minigrad.tracing.values import (
     Note,
     brief,
@@ -87,21 +86,9 @@ def told_by_value(note: Note) -> str:
     return message("tensor.of-value", value=note.text)
 
 
-def ctx_created(name: str) -> str:
-    """Apply, phase 2."""
-    return message("ctx.created", node=name)
-
-
 def forward_runs(function: str) -> str:
     """Apply, phase 3."""
     return message("forward.runs", function=function)
-
-
-def put(by: str, to_save: list[Met]) -> str:
-    """The rule ``by`` calls ``save_for_backward``."""
-    tensors = joined([told(one) for one in to_save])
-    key = "saved.put" if to_save else "saved.put.none"
-    return message(key, by=by, tensors=tensors)
 
 
 def saved(to_save: list[Met], also: list[str], size: int) -> str:
@@ -112,20 +99,6 @@ def saved(to_save: list[Met], also: list[str], size: int) -> str:
         message("saved.taken" if tensors else "saved.nothing", tensors=tensors),
         message("saved.also", attributes=attributes) if attributes else "",
         kept(size),
-    )
-
-
-def wrapped(outputs: list[Met], recording: bool, plain: list[int]) -> str:
-    """Apply, phase 4; through the outputs ``plain`` no gradient comes back.
-
-    Of each output its shape, or what else it is.
-    """
-    shapes = [told(one) for one in outputs]
-    slots = joined([str(slot) for slot in plain])
-    return in_turn(
-        message("outputs.are", count=len(outputs), outputs=joined(shapes)),
-        "" if recording else message("outputs.need-not"),
-        message("outputs.no-wire", count=len(plain), slots=slots) if plain else "",
     )
 
 
@@ -174,40 +147,6 @@ def leaf_node(tensor: str | None) -> str:
     return message("node.leaf" if tensor else "node.leaf.unnamed", tensor=tensor)
 
 
-MOST_AWAITING = 3
-"""Of more nodes than these, the start of backward says only how many they are."""
-
-
-def backward_begins(
-    names: list[str],
-    gradients: list[Any],
-    create_graph: bool,
-    awaiting: list[tuple[str, int]],
-) -> str:
-    """The start of backward; ``awaiting`` are the nodes where several have to come."""
-    roots = [
-        message("backward.root", gradient=text_of_ref(gradient), node=name)
-        for name, gradient in zip(names, gradients, strict=True)
-    ]
-    return in_turn(
-        message("backward.begins", gradients=joined(roots)),
-        awaited(awaiting) if awaiting else "",
-        message("backward.recorded") if create_graph else "",
-    )
-
-
-def awaited(awaiting: list[tuple[str, int]]) -> str:
-    """Who waits for how many gradients."""
-    if len(awaiting) > MOST_AWAITING:
-        return message("backward.awaits.many", count=len(awaiting))
-    keys = ["backward.awaits.first", *["backward.awaits.next"] * (len(awaiting) - 1)]
-    parts = [
-        message(key, node=name, count=count)
-        for key, (name, count) in zip(keys, awaiting, strict=True)
-    ]
-    return message("backward.awaits", nodes=joined(parts))
-
-
 def picked(name: str, gradients: list[Any], is_leaf: bool) -> str:
     """Backward, phase 1: a leaf goes first, else the newest of the ready nodes."""
     arrived = joined([text_of_ref(gradient) for gradient in gradients])
@@ -220,68 +159,18 @@ def rule_called(rule: str) -> str:
     return message("rule.called", rule=rule)
 
 
-def returned(rule: str, gradients: list[Any]) -> str:
-    """Backward, phase 3."""
-    values = joined([text_of_ref(gradient) for gradient in gradients])
-    many = len(gradients)
-    return message("rule.returned", rule=rule, count=many, gradients=values)
-
-
-def sent(receiver: str, gradient: Any, total: Any, left: int | None) -> str:
-    """Backward, phase 4; ``total`` is a sum with what waited there, or None.
-
-    ``left``: how many more have to come there, None where only one does.
-    """
-    given = text_of_ref(gradient)
-    key = "sent" if total is None else "sent.added"
-    if gradient is None:
-        key = "sent.none"
-    elif is_told_by_shape(given):
-        key = f"{key}.array"
-    fields = {"gradient": given, "receiver": receiver, "total": text_of_ref(total)}
-    end = message("sent.left", count=left) if left else message("sent.all-there")
-    return in_turn(message(key, **fields), "" if left is None else end)
-
-
-def accumulated(tensor: str, gradient: Any, new: Any, first: bool) -> str:
-    """A leaf got its gradient."""
-    key = "accumulated.first" if first else "accumulated"
-    return message(
-        key, tensor=tensor, gradient=text_of_ref(gradient), value=text_of_ref(new)
-    )
-
-
-def released(name: str, count: int, size: int) -> str:
-    """Backward, phase 5."""
-    key = "node.done.bytes" if size else "node.done"
-    if count == 0:
-        key = "node.done.nothing"
-    return message(key, node=name, count=count, bytes=bytes_text(size))
-
-
 def traversal_leaves(name: str) -> str:
     """The end of a node's turn."""
     return message("node.left", node=name)
 
 
-def many(key: str, count: int) -> str:
-    """How many there are of something: a large number is easier to read in groups."""
-    return message(key, count=count if count < 1000 else f"{count:,}")
-
-
-def cut(left_out: int, kinds: Mapping[str, int], before: int, after: int) -> str:
-    """The middle of a recording that was full."""
-    lines = sum([kinds.get(kind, 0) for kind in ("call", "line", "return")])
-    counts = {
-        "lines": lines,
-        "new-nodes": kinds.get("graph.node", 0),
-        "backwards": kinds.get("backward.begin", 0),
-    }
-    told = joined([many(key, count) for key, count in counts.items() if count])
+def cut(left_out: int, lines: int, before: int, after: int) -> str:
+    """The middle of a recording that was full; ``lines`` of it are lines."""
+    # A large number is easier to read in groups.
+    count = left_out if left_out < 1000 else f"{left_out:,}"
     return message(
-        "cut.among" if told else "cut",
-        steps=many("steps", left_out),
-        among=told,
+        "cut",
+        steps=message("steps", count=count),
         advice=message("cut.advice.lines" if lines else "cut.advice"),
         before=f"{before:,}",
         after=f"{after:,}",

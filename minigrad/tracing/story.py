@@ -10,12 +10,10 @@ from minigrad.engine.core.ctx import no_setup_context
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import sentences
 from minigrad.tracing.backward_story import BackwardStory
-from minigrad.tracing.foreign import is_tensor, maker_of
-from minigrad.tracing.graph_log import GraphLog, without_wire
+from minigrad.tracing.foreign import maker_of
+from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import EventLog, step
-from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import attributes_of
-from minigrad.tracing.values import short_repr
 
 PhaseStart = Callable[[str], int | None]
 
@@ -55,25 +53,22 @@ class Story(BackwardStory):
         say = sentences.collected, card.given, bool(ctx._edges)
         log.emit((step, "phase", say, "collect inputs"), at=collected_at)
         log.ctxs.open(ctx, card)
-        created = sentences.ctx_created, card.label
-        log.emit((step, "ctx.new", created, "create ctx"))
+        log.emit((step, "ctx.new", None, "create ctx"))
         if not self._hears_lines:
             self.say_forward_runs(ctx)
 
     def values_saved(self, ctx: Any, tensors: tuple[Any, ...]) -> None:
         """Forward, or setup_context, calls ``save_for_backward``."""
         takes_ctx = ctx._forward_cls.setup_context is no_setup_context
-        self.say_put(ctx, tensors, "forward" if takes_ctx else "setup_context")
+        self.say_put(ctx, "forward" if takes_ctx else "setup_context")
 
-    def say_put(self, ctx: Any, tensors: tuple[Any, ...], by: str) -> None:
-        """The rule ``by`` has put ``tensors`` on ``ctx``."""
+    def say_put(self, ctx: Any, by: str) -> None:
+        """The rule ``by`` has put tensors on ``ctx``."""
         at_work = self._log.ctxs.at_work
         if not at_work or at_work[-1][0] is not ctx:
             return
         self._log.ctxs.touched += 1
-        name_of = self._log.names.of
-        say = sentences.put, by, [sentences.met(one, name_of) for one in tensors]
-        self._log.emit((step, "ctx.put", say, "run forward", {"by": by}))
+        self._log.emit((step, "ctx.put", None, "run forward", {"by": by}))
 
     def phase_entered(self, name: str) -> None:
         """The first line of a phase of the running apply or backward is next."""
@@ -128,20 +123,16 @@ class Story(BackwardStory):
         if not recorded and not self._log.ctxs.is_open(ctx):
             return  # its start was not heard
         log = self._log
-        plain = without_wire(outputs) if recorded else []
-        shapes = [shape_of(one) for one in outputs]
         # Behind the changes in place that were told in this phase.
         is_first = self._hears_lines and not self.marked
         at = self._phase_start("wrap outputs") if is_first else None
-        say = sentences.wrapped, shapes, recorded, plain
-        log.emit((step, "phase", say, "wrap outputs"), at=at)
+        log.emit((step, "phase", None, "wrap outputs"), at=at)
         if recorded:
             self._graph.add(ctx, outputs, card)
         else:
             fields = {"function": ctx._forward_cls.__name__}
             fields |= log.calls.fields(card.given, (), "", log.calls.made(outputs))
-            unwired = message, "ctx.not-wired"
-            log.emit((step, "phase", unwired, "link outputs", fields))
+            log.emit((step, "phase", None, "link outputs", fields))
 
     def say_joined(self, node: Any, outputs: tuple[Any, ...], given: list[Any]) -> None:
         """A node that was not heard being made has joined the graph.
@@ -166,11 +157,6 @@ def is_maker(ctx: Any, outputs: tuple[Any, ...]) -> bool:
             elif maker_of(output) is ctx:
                 return True
     return False
-
-
-def shape_of(output: Any) -> Any:
-    """The shape of a tensor of either engine; of anything else what it looks like."""
-    return tuple(output.shape) if is_tensor(output) else short_repr(output)
 
 
 def joins_story(ctx: Any, function: Any) -> bool:

@@ -77,12 +77,12 @@ course.predict(
     then=three_squares,
     so=lambda ran: ran.first(
         {
-            "as soon as its own backward has run": "SquareBackward is done",
+            "as soon as its own backward has run": "the box lets it go",
             "when the whole backward is over": "backward is finished",
         }
     ),
     why="The engine releases what a node has saved, right after that node's backward.",
-    at="SquareBackward is done",
+    at="the box lets it go",
     memory=True,
 )
 
@@ -143,7 +143,7 @@ course.predict(
         (False, False): "neither of them",
     }[ran.value[0]["saved"], ran.value[0]["kept"]],
     why="The engine releases what was saved; it knows nothing about attributes.",
-    at="SquareByAttributeBackward is done",
+    at="Nothing was saved here",
 )
 
 # %% [markdown] tags=["explain", "slide"]

@@ -228,7 +228,7 @@ course.predict(
         else f"{ran.value[1].item():g}"
     ),
     why="None means that no gradient goes there, whatever the input requires.",
-    at="Forgets.backward returned",
+    at="Forgets's backward returns",
 )
 
 # %% [markdown] tags=["explain", "slide"]

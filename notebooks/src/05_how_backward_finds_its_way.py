@@ -167,7 +167,7 @@ course.predict(
         }
     ),
     why="The node waits until both gradients are there, adds them up, and runs once.",
-    at="added to what waits there",
+    at="Both are here",
 )
 
 # %% [markdown] tags=["explain", "slide"]

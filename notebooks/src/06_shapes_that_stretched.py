@@ -285,7 +285,7 @@ course.predict(
     then=of_mean_square,
     so=lambda ran: f"{ran.value:g}",
     why="Eight gradients of -2 add up, and nothing has divided them by 8.",
-    at="MeanSquare.backward returned",
+    at="The box opens",
 )
 
 # %% [markdown] tags=["explain", "slide"]

@@ -279,7 +279,7 @@ course.predict(
     ),
     why="The engine can't know that these floats are only ever 0 or 1, so the ones from "
     "the count arrive too, and this backward adds them.",
-    at="Gate.backward returned",
+    at="The box opens",
 )
 
 # %% [markdown] tags=["explain", "slide"]

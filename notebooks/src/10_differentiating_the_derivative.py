@@ -161,7 +161,7 @@ course.predict(
         "nothing: it raises an error" if ran.error else f"{ran.value.item():g}"
     ),
     why="There is a node that raises, but not on the way to u, so `grad` never runs it.",
-    at="The gradient 1 goes to MulBackward0",
+    at="gets 1",
 )
 
 # %% [markdown] tags=["explain", "slide"]

@@ -330,7 +330,7 @@ course.predict(
     ),
     why="It transposes twice: it runs backward and records it, and then goes back "
     "through what backward computed.",
-    at="backward begins with the gradient 1",
+    at="backward begins with 1",
 )
 
 # %% [markdown] tags=["explain", "slide"]

@@ -210,7 +210,7 @@ course.predict(
     so=lambda ran: ", ".join(verdicts()),
     why="It makes one call at a time, at nearly one place, and no other code holds the "
     "same tensors. Below, two calls of OnClass: one gets the other's slope.",
-    at="OnClass.backward returned",
+    at="The box opens",
 )
 
 # %% [markdown] tags=["explain", "slide"]
@@ -422,7 +422,7 @@ course.predict(
     ),
     why="inf and -inf are added on their way to the leaf. Anomaly mode looks only at "
     "what a node returns, and no node returned nan.",
-    at="is added to what waits there: now nan",
+    at="= nan",
 )
 
 # %% [markdown] tags=["explain", "slide"]

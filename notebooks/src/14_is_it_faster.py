@@ -127,7 +127,7 @@ course.predict(
     then=timed_run,
     so=lambda ran: f"{ran.value}",
     why="What sum sends back looks like 8 ones, but in memory it's a single one.",
-    at="goes to TripleBackward",
+    at="Triple gets",
 )
 
 # %% [markdown] tags=["explain", "slide"]

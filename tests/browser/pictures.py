@@ -48,7 +48,7 @@ with mg.record("A product") as trace:
 
 # Words of the picture's sentences, in order.
 STORY = (
-    "makes an empty box",
+    "an empty box",
     "puts x and w into the box",
     "forward returns",
     "ties the box to y",

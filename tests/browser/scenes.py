@@ -216,9 +216,9 @@ SCENES: tuple[tuple[str, Callable[[], Any], str], ...] = (
     ("forward", product, "apply runs Mul.forward"),
     ("save", product, "apply takes what was saved"),
     ("backward", product, "what waited at its node"),
-    ("fan-in", product, "is added to what waits"),
+    ("fan-in", product, "Both are here"),
     ("in-place", in_place, "product has moved on"),
-    ("double", twice, "The gradient [1, 2] goes"),
+    ("double", twice, "gets [1, 2]"),
     ("error", failing, "not enough values"),
     ("compare", two, ""),
     *[

@@ -66,6 +66,7 @@ def program_of(data: dict[str, Any]) -> list[Any]:
     shown = [{**one, "name": "", "file": ""} for one in data["sources"]]
     names = [one["name"] for one in data["sources"]]
     graph = [[node["label"], node["tensor"]] for node in data["graph"]["nodes"]]
+    graph += [[event["label"]] for event in data["events"] if "label" in event]
     ctxs = [[ctx["name"], ctx.get("function")] for ctx in data["ctxs"]]
     errors = data["meta"].get("error", "")
     errors += " ".join(key for e in data["events"] for key in e.get("ctx", NONE)["set"])

@@ -68,7 +68,7 @@ WORDS = re.compile(r"[A-Za-z]{2}[,;:]? [a-z]{2}")
 def sources() -> Iterator[tuple[str, ast.Module]]:
     """The modules that make words for the player."""
     paths = [PACKAGE / "views" / f"{name}.py" for name in OF_THE_PLAYER]
-    paths += sorted((PACKAGE / "tracing").glob("*.py"))
+    paths += sorted((PACKAGE / "tracing").rglob("*.py"))
     for path in paths:
         if path.stem not in NOT_OF_A_STEP:
             yield path.name, ast.parse(path.read_text(encoding="utf-8"))

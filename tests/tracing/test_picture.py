@@ -116,7 +116,7 @@ def test_product_is_told_in_few_stops_with_reasons(lines: bool) -> None:
     told = trace.sentences(level=0)
     assert len(told) <= MOST_STOPS
     assert told == [
-        "Mul.apply makes an empty box for this one call: the ctx.",
+        "Mul.apply creates ctx: an empty box for this one call.",
         "forward puts x and w into the box, because backward will need both.",
         "forward returns 10. Its work is done; the box is still here.",
         "Mul.apply ties the box to y. The ctx is y.grad_fn: a node of the graph, "
@@ -450,7 +450,7 @@ def calls_in(trace: Trace) -> list[Json]:
 def test_question_is_a_stop_of_the_picture_with_its_own_words() -> None:
     with record() as trace:
         number(2.0).exp().backward()
-    trace.ask("What arrives?", ["7.389", "2"], "7.389", before="goes to AccumulateGrad")
+    trace.ask("What arrives?", ["7.389", "2"], "7.389", before="the leaf gets")
     (asked,) = events_of(trace, "ask")
     assert (asked["lvl"], asked["why"]) == (0, "What arrives?")
 

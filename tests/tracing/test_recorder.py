@@ -117,7 +117,11 @@ def test_recording_that_nobody_has_read_holds_nothing_of_its_call() -> None:
 
 def test_story_alone_tells_the_same_story() -> None:
     without = record_scale(lines=False).sentences(level=1)
-    assert without == record_scale().sentences(level=1)
+    told = [
+        say.replace("y * y", "Scale(x) * Scale(x)")
+        for say in record_scale().sentences(level=1)
+    ]
+    assert [say.replace("Scale gets", "y gets") for say in without] == told
     assert record_scale(lines=False).sentences(level=3) != record_scale().sentences(3)
 
 
@@ -259,7 +263,7 @@ def test_gradient_that_meets_another_shows_the_total() -> None:
     sent = events_of(record_scale(), "grad")
     total = [event for event in sent if event["total"] != event["g"]]
     assert len(total) == 1
-    assert "now [20, 40, 60]" in total[0]["say"]
+    assert "= [20, 40, 60], because y was used twice" in total[0]["say"]
 
 
 def test_graph_has_an_edge_for_each_use() -> None:
@@ -411,8 +415,7 @@ def test_long_recording_keeps_start_and_end_and_says_so(
     assert trace.sentences(3)[-10:] == whole.sentences(3)[-10:]
     (cut,) = events_of(trace, "cut")
     assert trace.data["events"].index(cut) == 10
-    assert f"full: {left_out} steps (" in cut["say"]
-    assert "new nodes and 1 backward among them) are left out here" in cut["say"]
+    assert f"full: {left_out} steps left out here" in cut["say"]
     assert cut["say"].endswith("record a smaller part, or with lines=False.")
 
 
@@ -425,8 +428,8 @@ def test_recording_without_lines_is_not_advised_to_have_none(
 
 
 def test_many_steps_that_are_left_out_are_counted_in_groups() -> None:
-    said = sentences.cut(1234567, {"line": 2486}, 10_000, 10_000)
-    assert "1,234,567 steps (2,486 lines among them) are left out" in said
+    said = sentences.cut(1234567, 2486, 10_000, 10_000)
+    assert "1,234,567 steps left out here, between the first 10,000" in said
 
 
 @pytest.mark.parametrize("lines", [False, True])
@@ -503,4 +506,4 @@ def test_gradient_rule_is_called_as_it_is_written(lines: bool) -> None:
         with mg.record(lines=lines) as trace:
             Heir.apply(mg.ones(1).requires_grad_()).backward()
         called = [s for s in trace.sentences(1) if s.startswith("Heir.")]
-        assert [s.split()[0] for s in called] == [f"Heir.{name}"] * 2
+        assert [s.split()[0] for s in called] == ["Heir.apply", f"Heir.{name}"]

@@ -232,7 +232,7 @@ def test_saved_and_attribute_differ_in_what_ctx_keeps() -> None:
     ]
     assert comparison.difference is not None
     left, _ = comparison.steps[comparison.difference.step]
-    assert "save_for_backward" in str(state_at(one.data, left)["say"])
+    assert "forward puts x into the box" in str(state_at(one.data, left)["say"])
 
 
 def test_call_that_is_only_in_one_is_told_and_the_rest_is_matched() -> None:

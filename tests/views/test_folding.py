@@ -173,16 +173,16 @@ def test_what_has_still_to_come_is_counted_down_where_gradients_meet() -> None:
     begins = next(e for e in events if e["k"] == "backward.begin")
     ((join, count),) = begins["awaits"].items()
     assert count == 2
-    assert "MulBackward0 waits for 2 gradients." in begins["say"]
+    assert "2 edges lead to shared, so it must wait for 2 gradients." in begins["say"]
     left = [folding.facts_at(trace.data, i)["left"] for i in range(len(events) + 1)]
     counts = [one[join] for one in left if one]
     assert sorted(set(counts), reverse=True) == [2, 1, 0]
     assert counts == sorted(counts, reverse=True)
     assert left[-1] == {}
     sent = [e["say"] for e in events if e.get("n") == join and e["k"] == "grad"]
-    assert [s.rpartition(". ")[2] for s in sent] == [
-        "It waits for 1 more.",
-        "No more are to come.",
+    assert [s.partition(". ")[2] for s in sent] == [
+        "That's 1 of 2: shared waits, or it would pass on too little.",
+        "Both are here: 3 + 2 = 5, because shared was used twice.",
     ]
 
 
@@ -194,7 +194,7 @@ def test_of_many_places_where_gradients_meet_only_their_number_is_said() -> None
             y = y + y
         y.backward()
     said = next(e["say"] for e in trace.data["events"] if e["k"] == "backward.begin")
-    assert "4 nodes wait for more than one gradient." in said
+    assert "At 4 places several edges meet: each waits for all its gradients." in said
 
 
 @pytest.mark.parametrize(

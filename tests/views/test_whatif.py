@@ -175,8 +175,8 @@ def test_gradient_on_an_edge_is_added_to_what_waits() -> None:
     x = mg.tensor(2.0, requires_grad=True)
     with mg.record(keep_values=True) as trace:
         (x * 3 + x * 5).backward()
-    said = "goes to AccumulateGrad of x and is added to what waits there"
-    assert grad_in(trace.what_if(said, gradient=100.0).recording) == [[105]]
+    both = trace.what_if("Both are here", gradient=100.0)
+    assert grad_in(both.recording) == [[105]]
     begin = trace.what_if("backward begins", gradient=10.0)
     assert grad_in(begin.recording) == [[80]]
     grad = trace.what_if("x.grad was empty", gradient=-1.0)
@@ -189,8 +189,7 @@ def test_saved_value_is_another_once_a_gradient_of_its_node_was_sent() -> None:
         z = x * y
         z.backward(retain_graph=True)
         z.backward()
-    says = "goes to AccumulateGrad of x"
-    both = trace.what_if(says, gradient=1.0, saved={1: 5.0}, node="MulBackward0")
+    both = trace.what_if("x gets", gradient=1.0, saved={1: 5.0}, node="MulBackward0")
     assert grad_in(both.recording) == [[1 + 4]]
     assert grad_in(both.recording, "y.grad") == [[3 + 5]]
 
@@ -201,7 +200,7 @@ def test_rule_with_a_hook_after_it_returns_once_in_an_edited_run() -> None:
         y = Square.apply(x, 1.0)
         y.grad_fn.register_hook(lambda *given: None)
         y.backward()
-    new = trace.what_if("goes to AccumulateGrad of x", gradient=1.0)
+    new = trace.what_if("x gets", gradient=1.0)
     assert grad_in(new.recording) == [[1]]
     assert len(without_edits(new.recording)) == len(trace)
 
@@ -427,7 +426,7 @@ def test_picture_shows_the_edited_gradient_where_it_waits() -> None:
         return value_text(data, waiting["total"])
 
     assert shown("MulBackward0 is ready", 10.0) == "float32 scalar 10"
-    assert shown("and is added to what waits there", 100.0) == "float32 scalar 105"
+    assert shown("Both are here", 100.0) == "float32 scalar 105"
     assert shown("backward begins", 7.0) == "float32 scalar 7"
     assert "scalar -1" in shown("x.grad was empty", -1.0)
 
@@ -468,7 +467,7 @@ def one() -> Recording:
         (NODE, {"gradient": {1: 1.0}}, r"there is no gradient\[1\] to edit"),
         (1, {"gradient": 1.0}, "no gradient to edit at step 1\n.*is there: nothing"),
         (NODE, {"saved": {0: 1.0}, "node": "Cube"}, "no nodes are called Cube"),
-        ("releases its", {"saved": {0: 1.0}}, r"there is no saved\[0\] to edit"),
+        ("lets it go", {"saved": {0: 1.0}}, r"there is no saved\[0\] to edit"),
     ],
 )
 def test_edit_that_cannot_be_made_is_refused(
@@ -648,7 +647,7 @@ def test_leaf_starts_with_its_new_value_wherever_it_comes_from() -> None:
         loss.backward()
     of_w = trace.what_if(leaf={"w": [0.0, 4.0]})
     assert grad_in(of_w.recording, "bias.grad") == [[1]]
-    assert "8" in str([e for e in of_w.recording.sentences() if "mul" in e.lower()])
+    assert "bias.grad is [8] instead of [6]" in of_w.outcome
     of_bias = trace.what_if(leaf={"bias": 3.0})
     assert of_bias.outcome == "Then bias.grad is 3 instead of 1."
     assert of_bias.sentence.startswith("What if bias were 3 instead of 1? Then ")

@@ -93,7 +93,7 @@ class TorchTask:
         gradient, self._for_leaf = self._for_leaf, None
         if gradient is None or leaf is None:
             return
-        self._story.say_accumulated(node, leaf, self._had_no_grad, gradient, leaf.grad)
+        self._story.say_accumulated(node, self._had_no_grad, gradient, leaf.grad)
 
     def _by_slot(self, node: ForeignNode, returned: Iterable[Any]) -> tuple[Any, ...]:
         """One gradient for each argument; torch leaves out those of no tensor."""

@@ -53,12 +53,12 @@ class TorchCalls:
             result = original(ctx, *tensors)
             if self._tell.listens() and self._calls:
                 with self._tell.looking():
-                    self._saves(self._calls[-1], ctx, tensors)
+                    self._saves(self._calls[-1], ctx)
             return result
 
         return save_for_backward
 
-    def _saves(self, node: ForeignNode, ctx: Any, tensors: tuple[Any, ...]) -> None:
+    def _saves(self, node: ForeignNode, ctx: Any) -> None:
         if node.ctx() not in (None, ctx):
             return  # of a call that is not heard
         node.holds_ctx(ctx)
@@ -66,7 +66,7 @@ class TorchCalls:
         no_setup = self._tell.torch.autograd.Function.setup_context
         takes_ctx = node._forward_cls.setup_context is no_setup
         by = "forward" if takes_ctx else "setup_context"
-        self._tell.story.say_put(node, tensors, by)
+        self._tell.story.say_put(node, by)
 
     def _apply(self, cls: Any, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
         with contextlib.ExitStack() as open_now:
