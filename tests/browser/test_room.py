@@ -32,6 +32,10 @@ SMALLEST = """
   .filter((one) => [...one.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
   .map((one) => parseFloat(getComputedStyle(one).fontSize)))
 """
+LOWEST = """
+() => Math.max(...[...document.querySelectorAll(".votes > *")]
+  .map((one) => one.getBoundingClientRect().bottom))
+"""
 HOSTILE = [
     "<img src=x onerror=hit=1>",
     "<script>hit=1</script>",
@@ -90,6 +94,34 @@ def test_sixty_learners_fit_on_a_laptop_and_can_be_read(
     assert found_by_axe(board) == []
     board.set_viewport_size({"width": 640, "height": 720})
     assert board.evaluate(OUTSIDE) != []  # it would be seen
+
+
+def test_wall_in_a_vote_is_filled_and_says_how_to_join(
+    room: Running, look: Open
+) -> None:
+    room.note(*middle_of_lesson_05(30, time.time()))
+    room.calls(lambda: room.desk.move("http://192.168.1.20:8765"))
+    polls = room.desk.words["polls"]
+    longest = max(
+        polls, key=lambda name: len("".join([polls[name][0], *polls[name][1]]))
+    )
+    wall = look("projector")
+    for name in ("05.join", longest):
+        room.note({"kind": state.ASKED, "id": name, "choices": 0})
+        wall.get_by_text(polls[name][1][-1], exact=True).wait_for()
+        join = wall.locator(".join")
+        assert f'course.join("{room.code}", "192.168.1.20:8765")' in join.inner_text()
+        assert join.locator("img").bounding_box()
+        for last in (state.CLOSED, state.AGAIN, state.CLOSED):
+            assert wall.evaluate(OUTSIDE) == []
+            assert wall.evaluate(SMALLEST) >= 24
+            low, line = wall.evaluate(LOWEST), join.bounding_box()
+            assert line
+            assert 0.65 * 720 < low <= line["y"] + 1
+            room.note({"kind": last})
+            wall.wait_for_timeout(300)
+        assert wall.locator(".track.second").count() == len(polls[name][1])
+        assert wall.evaluate(OUTSIDE) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

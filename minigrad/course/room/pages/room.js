@@ -37,21 +37,14 @@ function el(tag, attributes = {}, ...children) {
 // Text of the course, with what stands between backticks as code.
 const coded = (text) => text.split("`").map((part, place) => (place % 2 ? el("code", {}, part) : part));
 
-function svg(...parts) {
-  const space = "http://www.w3.org/2000/svg";
-  const made = document.createElementNS(space, "svg");
-  made.setAttribute("viewBox", "0 0 100 10");
-  made.setAttribute("preserveAspectRatio", "none");
-  made.setAttribute("aria-hidden", "true");
-  let x = 0;
-  for (const [width, name] of parts) {
-    const bar = document.createElementNS(space, "rect");
-    const box = { x, y: 0, width, height: 10, class: name };
-    for (const [key, value] of Object.entries(box)) bar.setAttribute(key, value);
-    made.append(bar);
-    x += width;
-  }
-  return made;
+// Pieces of a bar, each [percent, class].
+function meter(...parts) {
+  const pieces = parts.map(([width, name]) => {
+    const one = el("i", { class: name });
+    one.style.width = `${width}%`;
+    return one;
+  });
+  return el("div", { class: "meter" }, pieces);
 }
 
 const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
@@ -169,12 +162,8 @@ function joinPanel() {
   );
 }
 
-// So many characters of mistakes can be large and whole on a wall.
-const ON_WALL = 640;
 function mistakes() {
-  let left = kind === "board" ? Infinity : ON_WALL;
-  const fits = ({ id }) => (left -= hello.words.mistakes[id].join("").length) > 0;
-  const cards = seen.mistakes.filter((each, place) => fits(each) || !place).map((each) => {
+  const cards = seen.mistakes.map((each) => {
     const [name, looks, question] = hello.words.mistakes[each.id];
     return el(
       "li",
@@ -190,7 +179,8 @@ function mistakes() {
   ];
 }
 
-function voteBars(vote) {
+// The choices, and their bars once the vote is closed.
+function voteRows(vote) {
   const [, choices] = poll(vote.id);
   const rows = [...LETTERS.slice(0, vote.choices)].map((letter, place) => {
     const tracks = vote.bars.map((bars, round) => {
@@ -199,13 +189,18 @@ function voteBars(vote) {
       return el(
         "div",
         { class: round ? "track second" : "track", role: "img", "aria-label": said },
-        svg([(100 * bars[place]) / all, ""]),
+        meter([(100 * bars[place]) / all, "first"]),
         el("span", {}, String(bars[place])),
       );
     });
     return [
       el("span", { class: "letter" }, letter),
-      el("div", {}, choices[place] && el("span", { class: "words" }, coded(choices[place])), tracks),
+      el(
+        "div",
+        { class: "choice" },
+        choices[place] && el("span", { class: "words" }, coded(choices[place])),
+        tracks.length > 0 && el("div", { class: "tracks" }, tracks),
+      ),
     ];
   });
   const both = vote.bars.length > 1;
@@ -351,7 +346,7 @@ function voteBox() {
   return [
     el("h2", {}, `Vote on the wall: ${vote.id}`),
     voteHead(vote),
-    vote.bars.length ? voteBars(vote) : null,
+    vote.bars.length > 0 && voteRows(vote),
     el(
       "div",
       { class: "bar" },
@@ -455,43 +450,52 @@ if (kind === "board") addEventListener("keydown", shortcuts);
 
 function projector() {
   const vote = seen.vote;
-  if (vote) {
-    const [, choices] = poll(vote.id);
-    const letters = [...LETTERS.slice(0, vote.choices)].map((letter, place) => [
-      el("span", { class: "letter" }, letter),
-      el("span", { class: "words" }, coded(choices[place] ?? "")),
-    ]);
-    draw(voteHead(vote), vote.bars.length ? voteBars(vote) : el("div", { class: "votes" }, letters));
-    return;
-  }
-  if (!seen.lesson) return draw(joinPanel());
+  if (vote) draw(voteHead(vote), voteRows(vote), joinPanel());
+  else if (!seen.lesson) draw(joinPanel());
+  else draw(el("div", { class: "two" }, progress(), el("section", {}, mistakes())), joinPanel());
+  fit();
+}
+
+const STATES = { solved: "solved", wrong: "wrong", crashed: "stopped by an error" };
+function progress() {
   const rows = seen.exercises.map((each) => {
-    const part = (number) => (100 * number) / Math.max(seen.learners, 1);
-    const said = `${each.solved} solved, ${each.tried} at it`;
+    const states = Object.keys(STATES);
+    const said = states.map((name) => `${each[name]} ${STATES[name]}`).join(", ");
+    const pieces = states.map((name) => [(100 * each[name]) / Math.max(seen.learners, 1), name]);
     return [
       el("span", {}, each.id),
-      el("span", { role: "img", "aria-label": said }, svg([part(each.solved), "is-solved"], [part(each.tried), "is-tried"])),
-      el("span", {}, `${each.solved} ✓`),
-      el("span", {}, each.tried ? `${each.tried} ✗` : ""),
+      el("div", { role: "img", "aria-label": said }, meter(...pieces)),
+      states.map((name) => el("span", {}, each[name] ? `${each[name]} ${SIGNS[name]}` : "")),
     ];
   });
-  draw(
-    el(
-      "div",
-      { class: "two" },
-      el(
-        "section",
-        {},
-        el("h1", { class: "big" }, `Lesson ${seen.lesson}`),
-        el("p", {}, `${count(seen.learners, "learner")}, ${seen.stuck} stuck`),
-        el("h2", {}, "Solved, and being worked on"),
-        el("div", { class: "progress" }, rows),
-        el("div", { class: "later" }, joinLines(), phone()),
-      ),
-      el("section", {}, mistakes()),
-    ),
+  const legend = Object.entries(STATES).map(([name, words]) => el("span", {}, el("i", { class: name }), ` ${SIGNS[name]} ${words}`));
+  return el(
+    "section",
+    {},
+    el("h1", { class: "big" }, `Lesson ${seen.lesson}`),
+    el("p", {}, `${count(seen.learners, "learner")}, ${seen.stuck} stuck`),
+    el("div", { class: "progress" }, rows),
+    el("p", { class: "bar legend" }, legend),
   );
 }
+
+// The largest type with which all is on the wall, in hundredths of its width; in the
+// smallest that can be read, the mistakes that fewest make give way.
+function fit() {
+  const fits = (size) => {
+    document.body.style.fontSize = `${size}vw`;
+    return view.scrollHeight <= view.clientHeight && view.scrollWidth <= view.clientWidth;
+  };
+  let [low, high] = [2.05, 4.8];
+  while (high - low > 0.1) {
+    const size = (low + high) / 2;
+    if (fits(size)) low = size;
+    else high = size;
+  }
+  const cards = [...view.querySelectorAll(".card")];
+  while (!fits(low) && cards.length > 1) cards.pop().remove();
+}
+if (kind === "projector") addEventListener("resize", redraw);
 
 // ---- a learner's own page
 
