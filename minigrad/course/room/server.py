@@ -40,7 +40,7 @@ from minigrad.course.check import CRASHED, SOLVED, WRONG
 from minigrad.course.exercises import catalogue
 from minigrad.course.room import state
 from minigrad.course.room.folder import SCHEME, Folder, folder_of
-from minigrad.course.room.sender import HOURS, PORT
+from minigrad.course.room.sender import HOURS, PORT, entries_in, replace
 from minigrad.course.room.words import ROOT, words
 
 PAGES = Path(__file__).parent / "pages"
@@ -167,19 +167,18 @@ class Desk:
         self.is_told = False
         choices = {name: len(it[1]) for name, it in self.words["polls"].items()}
         self.room = state.Room([*self.words["exercises"]], choices)
-        lines = whole_lines(path)
-        if lines and clock() - (old := json.loads(lines[0]))["at"] > HOURS * 3600:
+        kept = entries_in(path)
+        if kept and clock() - (old := kept[0])["at"] > HOURS * 3600:
             print(
                 f"The room {old['code']} was never closed: what it kept"
                 f"{also(folders(old))} is deleted now.",
                 flush=True,
             )
             delete_shared(old)
-            lines = []
-        lines = lines or [json.dumps(new_secrets(clock())).encode()]
-        replace(path, lines)
-        self.secrets, *heard = map(json.loads, lines)
-        self.folders = [Folder(path) for path in folders(self.secrets)]
+            kept = []
+        kept = kept or [new_secrets(clock())]
+        replace(path, kept)
+        self.secrets, *heard = kept
         self.goes_on = bool(heard)
         self.keys: dict[str, str] = {}  # a token's hash, or the path of a folder
         for entry in heard:
@@ -207,25 +206,19 @@ class Desk:
         Folder(folder_of(url, self.secrets["code"])).create()
         others = [one for one in self.secrets.get("shared_in", []) if one != url]
         self.secrets["shared_in"] = [*others, url]
-        self.folders = [Folder(path) for path in folders(self.secrets)]
-        first = json.dumps(self.secrets).encode()
-        replace(self.path, [first, *whole_lines(self.path)[1:]])
+        replace(self.path, [self.secrets, *entries_in(self.path)[1:]])
 
     def _hear(self, entry: dict[str, Any]) -> None:
         self.room.hear(entry)
         if entry["kind"] == state.JOINED:
             self.keys[entry["member"]] = entry["key"]
 
-    def join(self, wanted: str) -> tuple[str, str]:
-        """The name and the token of somebody new."""
+    def join(self, member: str, wanted: str, key: str) -> str:
+        """Let somebody in, who is known by ``key``: the name on the board."""
         taken = [one.name for one in self.room.learners.values()]
         name = state.pseudonym(wanted or state.made_up(taken), taken)
-        token, member = secrets.token_urlsafe(18), secrets.token_hex(4)
-        self._let_in(member, name, hashed(token))
-        return name, token
-
-    def _let_in(self, member: str, name: str, key: str) -> None:
         self.note({"kind": state.JOINED, "member": member, "name": name, "key": key})
+        return name
 
     def take(self, member: str, events: object) -> None:
         """Note what a machine tells.
@@ -247,9 +240,7 @@ class Desk:
                 if member in self.room.learners:
                     self.take(member, body["events"])
                 elif len(self.room.learners) < MOST_LEARNERS:
-                    taken = [one.name for one in self.room.learners.values()]
-                    name = state.pseudonym(str(body["name"]), taken)
-                    self._let_in(member, name, str(path))
+                    self.join(member, str(body["name"]), str(path))
             except (HTTPError, KeyError, TypeError, ValueError, RecursionError):
                 continue  # not of ours, or the name, read once more after a restart
         by_folder = {one for one, key in self.keys.items() if key == str(path)}
@@ -258,8 +249,7 @@ class Desk:
 
     def forget(self, member: str) -> None:
         """Somebody leaves: the file goes on without a line of theirs."""
-        lines = whole_lines(self.path)
-        kept = [line for line in lines if json.loads(line).get("member") != member]
+        kept = [one for one in entries_in(self.path) if one.get("member") != member]
         self.room.hear({"kind": state.LEFT, "member": member})
         self.keys.pop(member, None)
         replace(self.path, kept)
@@ -357,29 +347,6 @@ def hashed(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def whole_lines(path: Path) -> Sequence[bytes]:
-    """The lines of a room's file but for one that a crash cut short."""
-    if not path.exists():
-        return []
-    found = []
-    for line in path.read_bytes().splitlines():
-        try:
-            json.loads(line)
-        except ValueError:
-            continue
-        found.append(line)
-    return found
-
-
-def replace(path: Path, lines: Sequence[bytes]) -> None:
-    """Exchange a file's lines in one step; it is readable for its owner alone."""
-    new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)
-    new.touch(mode=0o600)
-    new.write_bytes(b"".join([line + b"\n" for line in lines]))
-    new.replace(path)
-
-
 class Guarded:
     """What every request has to pass: the names of this server, and its own pages."""
 
@@ -403,13 +370,13 @@ class Guarded:
         origin = self.request.headers.get("Origin")
         return origin is None or urlsplit(origin).netloc == self.request.host
 
-
-class Handler(Guarded, RequestHandler):
-    """A request that was let in."""
-
     def prepare(self) -> None:
         if not self.is_ours():
             raise HTTPError(403)
+
+
+class Handler(Guarded, RequestHandler):
+    """A request that was let in."""
 
     def set_default_headers(self) -> None:
         for name, value in HEADERS.items():
@@ -502,7 +469,8 @@ class Join(Handler):
             raise HTTPError(403)
         if len(desk.room.learners) >= MOST_LEARNERS:
             raise HTTPError(503)
-        name, token = desk.join(name)
+        token = secrets.token_urlsafe(18)
+        name = desk.join(secrets.token_hex(4), name, hashed(token))
         self.finish({"name": name, "token": token})
 
 
@@ -519,31 +487,26 @@ def told(member: str, event: Any, now: float) -> dict[str, Any]:
 
     Raises: HTTPError for anything else.
     """
-    fields = {"line", "id", "state", "mistake", "minutes"}
-    if not isinstance(event, dict) or set(event) != fields:
-        raise HTTPError(400)
-    line, minutes, mistake = event["line"], event["minutes"], event["mistake"]
-    states = (SOLVED, WRONG, CRASHED, *state.LETTERS)
-    name = event["id"]
-    right = (
-        isinstance(name, str)
-        and re.fullmatch(r"[\w.]{1,40}", name, re.ASCII)
-        and event["state"] in states
-        and isinstance(mistake, str)
-        and all([type(one) is int and 0 <= one < 2**40 for one in (line, minutes)])
-    )
-    if not right:
-        raise HTTPError(400)
-    return {
-        "kind": state.TOLD,
-        "member": member,
-        "line": line,
-        "id": name,
-        "state": event["state"],
-        # A learner's course may be newer than this one.
-        "mistake": mistake if mistake in words()["mistakes"] else "",
-        "at": now - 60 * min(minutes, 60 * HOURS),
-    }
+    match event:
+        case {
+            "line": int(line),
+            "id": str(name),
+            "state": str(came),
+            "mistake": str(mistake),
+            "minutes": int(minutes),
+            **more,
+        } if (
+            not more
+            and re.fullmatch(r"[\w.]{1,40}", name, re.ASCII)
+            and came in (SOLVED, WRONG, CRASHED, *state.LETTERS)
+            and all(type(one) is int and 0 <= one < 2**40 for one in (line, minutes))
+        ):
+            # A learner's course may be newer than this one.
+            known = mistake if mistake in words()["mistakes"] else ""
+            told = {"kind": state.TOLD, "member": member, "line": line, "id": name}
+            at = now - 60 * min(minutes, 60 * HOURS)
+            return told | {"state": came, "mistake": known, "at": at}
+    raise HTTPError(400)
 
 
 class Leave(Handler):
@@ -562,10 +525,6 @@ class Live(Guarded, WebSocketHandler):
 
     def check_origin(self, origin: str) -> bool:
         return self.is_ours()
-
-    def prepare(self) -> None:
-        if not self.is_ours():
-            raise HTTPError(403)
 
     def on_message(self, message: str | bytes) -> None:
         try:
@@ -771,6 +730,7 @@ async def serve(chosen: argparse.Namespace) -> None:
     desk.summary, desk.where = chosen.summary, f"{scheme}://{own}:{chosen.port}"
     if chosen.folder:
         desk.share(chosen.folder)
+    shared = folders(desk.secrets)
     slides = slides_here(chosen.slides)
     hosts = {*LOOPBACK, own.lower(), (chosen.address or own).lower()}
     app = application(desk, hosts, slides)
@@ -794,9 +754,9 @@ async def serve(chosen: argparse.Namespace) -> None:
             for name in slides
         ],
         *[
-            f"Shared, until it closes: {one.path} (never closed, the first room on "
-            f"this port after {ends} deletes it)"
-            for one in desk.folders
+            f"Shared, until it closes: {path} (never closed, the first room on this "
+            f"port after {ends} deletes it)"
+            for path in shared
         ],
         "Ctrl-C asks, then closes the room and deletes what it kept.",
     ]
@@ -805,7 +765,7 @@ async def serve(chosen: argparse.Namespace) -> None:
     tasks = [asyncio.create_task(tick(desk))]
     if chosen.lan and not chosen.address:
         tasks.append(asyncio.create_task(follow_address(desk, hosts)))
-    tasks += [asyncio.create_task(watch(desk, one)) for one in desk.folders]
+    tasks += [asyncio.create_task(watch(desk, Folder(path))) for path in shared]
     await desk.closing.wait()
     for task in tasks:
         task.cancel()

@@ -180,16 +180,17 @@ def test_wrong_and_stopped_by_an_error_are_counted_apart() -> None:
 @pytest.mark.parametrize(
     ("name", "counted", "choices"),
     [
-        ("05.join", 5, 4),  # the course knows it, whatever a slide or a file counted
+        ("05.join", 5, 4),  # the course knows it, whatever a slide counted
         ("05.mine", 3, 3),  # of slides of one's own
         ("05.mine", 0, 2),  # put on the wall by its answers alone
     ],
 )
-def test_vote_has_the_choices_that_its_words_have_also_if_answered_before(
-    name: str, counted: int, choices: int
+@pytest.mark.parametrize("first", [0, 1])
+def test_vote_has_the_choices_that_its_words_have_whatever_came_first(
+    name: str, counted: int, choices: int, first: int
 ) -> None:
-    room = room_of(joined("a"), told("a", 0, name, "b"), asked(name, counted))
-    room.hear({"kind": state.CLOSED})
+    both = [told("a", 0, name, "b"), asked(name, counted)]
+    room = room_of(joined("a"), both[first], both[1 - first], {"kind": state.CLOSED})
     vote = room.counts(0.0)["vote"]
     assert (vote["choices"], vote["bars"]) == (choices, [[0, 1, *[0] * (choices - 2)]])
 
