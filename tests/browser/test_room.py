@@ -112,14 +112,19 @@ def test_wall_in_a_vote_is_filled_and_says_how_to_join(
         join = wall.locator(".join")
         assert f'course.join("{room.code}", "192.168.1.20:8765")' in join.inner_text()
         assert join.locator("img").bounding_box()
-        for last in (state.CLOSED, state.AGAIN, state.CLOSED):
+        rounds = [
+            (state.CLOSED, ".track"),
+            (state.AGAIN, "text=after the discussion: 0 of 30"),
+            (state.CLOSED, ".track.second"),
+        ]
+        for last, shows in rounds:
             assert wall.evaluate(OUTSIDE) == []
             assert wall.evaluate(SMALLEST) >= 24
             low, line = wall.evaluate(LOWEST), join.bounding_box()
             assert line
             assert 0.65 * 720 < low <= line["y"] + 1
             room.note({"kind": last})
-            wall.wait_for_timeout(300)
+            wall.locator(shows).first.wait_for()
         assert wall.locator(".track.second").count() == len(polls[name][1])
         assert wall.evaluate(OUTSIDE) == []
 
@@ -314,11 +319,17 @@ def test_pages_find_a_server_again_that_was_killed_in_a_vote(
         mine.get_by_role("button", name="b", exact=True).click()
         board.get_by_text("1 of 1 have answered").wait_for()
     board.get_by_text("can't be reached").wait_for()
+    mine.get_by_text("What you press is sent then.").wait_for()
+    for letter in "dc":
+        mine.get_by_role("button", name=letter, exact=True).click()
+    mine.get_by_role("button", name="Raise a hand").click()
     with open_room(file, port) as room:
         board.get_by_text("can't be reached").wait_for(state="hidden")
+        mine.locator("[data-key='vote c'][aria-pressed=true]").wait_for()
+        board.get_by_text("1. Ada").wait_for()
         board.keyboard.press("c")
         board.locator(".track").first.wait_for()
-        assert board.locator(".track span").all_inner_texts() == ["0", "1", "0", "0"]
-        mine.get_by_text("Closed. You said b.").wait_for()
+        assert board.locator(".track span").all_inner_texts() == ["0", "0", "1", "0"]
+        mine.get_by_text("Closed. You said c.").wait_for()
         assert json.dumps(room.desk.room.summary()).count("vote, round 1") == 1
     context.close()

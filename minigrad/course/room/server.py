@@ -568,13 +568,18 @@ class Live(Guarded, WebSocketHandler):
 
     def say(self, said: dict[str, Any]) -> None:
         """A learner pressed a button."""
-        what, value = said.get("what"), said.get("value")
+        room, what, value = self.desk.room, said.get("what"), said.get("value")
+        if self.role not in room.learners:
+            return
         right = {
             "hand": isinstance(value, bool),
             "pace": value in ("", "fast", "lost"),
-            "vote": isinstance(value, str) and self.desk.room.is_asked(value),
+            # Pressed while the room was away, it's for the question that was there.
+            "vote": said.get("to") == room.asks()
+            and isinstance(value, str)
+            and room.is_asked(value),
         }
-        if what in right and right[what] and self.role in self.desk.room.learners:
+        if right.get(what):
             entry = {"kind": state.SAID, "member": self.role}
             self.desk.note(entry | {"what": what, "value": value})
 

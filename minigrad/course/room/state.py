@@ -161,6 +161,11 @@ class Room:
         elif self.is_asked(entry["value"]):
             self.polls[self.on_wall].rounds[-1][entry["member"]] = entry["value"]
 
+    def asks(self) -> list[Any]:
+        """The question that is on the wall, and its round."""
+        poll = self.polls.get(self.on_wall)
+        return [self.on_wall, len(poll.rounds) if poll else 0]
+
     def is_asked(self, letter: str) -> bool:
         """Whether the vote that is open now has this choice."""
         poll = self.polls.get(self.on_wall)

@@ -181,6 +181,18 @@ def test_learner_and_wall_command_nothing(room: Running) -> None:
     room.note({"kind": state.OFF})
 
 
+def test_vote_pressed_for_an_earlier_question_or_round_is_none(room: Running) -> None:
+    token = room.join("Ada")[1]["token"]
+    asked = {"kind": state.ASKED, "id": "mine", "choices": 3}
+    room.note(asked, {"kind": state.CLOSED}, {"kind": state.AGAIN})
+    for to in (None, ["mine", 1], ["other", 2]):
+        talk(room, token, {"what": "vote", "value": "b", "to": to})
+        assert room.desk.room.polls["mine"].rounds[-1] == {}
+    talk(room, token, {"what": "vote", "value": "b", "to": ["mine", 2]})
+    assert [*room.desk.room.polls["mine"].rounds[-1].values()] == ["b"]
+    room.note({"kind": state.OFF})
+
+
 def test_slides_command_votes_and_nothing_else(room: Running) -> None:
     room.join("Quendolin")
     secret = room.desk.secrets["slides"]

@@ -84,11 +84,14 @@ function connect() {
     wait = 500;
     status.textContent = "";
     socket.send(JSON.stringify({ secret }));
+    unsent.forEach(send);
+    unsent.clear();
   };
   socket.onmessage = ({ data }) => hear(JSON.parse(data));
   socket.onclose = () => {
     if (!secret) return;
-    status.textContent = "The room can't be reached. This page tries again by itself.";
+    const later = kind === "learner" ? " What you press is sent then." : "";
+    status.textContent = `The room can't be reached. This page tries again by itself.${later}`;
     setTimeout(connect, wait);
     wait = Math.min(2 * wait, 5000);
   };
@@ -124,7 +127,12 @@ function hear(news) {
   }
 }
 
-const send = (said) => socket?.readyState === 1 && socket.send(JSON.stringify(said));
+// What a learner pressed last while the room was away is sent once it's back.
+const unsent = new Map();
+function send(said) {
+  if (socket?.readyState === 1) socket.send(JSON.stringify(said));
+  else if (kind === "learner") unsent.set(said.what, said);
+}
 const order = (name, more = {}) => () => send({ do: name, ...more });
 const redraw = () => seen && { board, projector, learner }[kind]();
 
@@ -485,7 +493,7 @@ function form() {
 }
 
 function learner() {
-  const say = (what, value) => () => send({ what, value });
+  const say = (what, value) => () => send({ what, value, to: seen.vote && [seen.vote.id, seen.vote.round] });
   const pace = (value, words) =>
     button(words, value, say("pace", seen.pace === value ? "" : value), { "aria-pressed": String(seen.pace === value) });
   const vote = seen.vote;
