@@ -568,7 +568,7 @@ class Live(Guarded, WebSocketHandler):
 
     def say(self, said: dict[str, Any]) -> None:
         """A learner pressed a button."""
-        room, what, value = self.desk.room, said.get("what"), said.get("value")
+        room, what, value = self.desk.room, str(said.get("what")), said.get("value")
         if self.role not in room.learners:
             return
         right = {
