@@ -152,6 +152,17 @@ def test_wall_is_large_whole_and_has_no_names(
     assert wall.evaluate(SMALLEST) >= 24
     assert unreadable(wall, "#view") == {}
     assert found_by_axe(wall) == []
+    gym = [name for name in room.desk.words["exercises"] if name.startswith("gym.")]
+    for name in sorted(gym, key=len):
+        came = {"mistake": longest[0], "at": time.time()}
+        room.note(told_by(f"m{len(name)}", 20_000, name, "crashed", **came))
+    room.note({"kind": state.LESSON, "lesson": "gym"})
+    wall.get_by_text("The gym").wait_for()
+    assert wall.evaluate(OUTSIDE) == []
+    board = look("board", scheme)
+    board.wait_for_selector(".row .tall")
+    wide = "() => document.documentElement.scrollWidth - innerWidth"
+    assert board.evaluate(wide) == 0
 
 
 def test_vote_from_the_keyboard_in_two_rounds(room: Running, look: Open) -> None:

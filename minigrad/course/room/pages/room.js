@@ -177,10 +177,11 @@ function joinPanel() {
 function mistakes() {
   const cards = seen.mistakes.map((each) => {
     const [name, looks, question] = hello.words.mistakes[each.id];
+    const where = each.in.length > 3 ? [...each.in.slice(0, 3), "…"] : each.in;
     return el(
       "li",
       { class: "card" },
-      el("p", {}, el("b", {}, `${each.learners} × `, coded(name)), el("span", { class: "soft" }, ` ${each.in.join(", ")}`)),
+      el("p", {}, el("b", {}, `${each.learners} × `, coded(name)), el("span", { class: "soft" }, ` ${where.join(", ")}`)),
       kind === "board" && !seen.vote && looks && soft(coded(looks)),
       el("p", { class: "ask" }, coded(question)),
     );
@@ -279,16 +280,19 @@ function keys() {
 function grid() {
   const names = seen.exercises.map((each) => each.id);
   const many = seen.rows.length > 32;
-  const high = Math.ceil(seen.rows.length / (many ? 3 : 2));
+  const fitting = Math.floor((innerWidth - 400) / (90 + names.length * 24)); // the gym has many exercises
+  const columns = Math.max(1, Math.min(many ? 3 : 2, fitting));
+  const high = Math.ceil(seen.rows.length / columns);
   const rows = seen.rows.map((row, place) => [place % high ? null : titles(names, place > 0), line(row, names)]);
   const made = el("div", { class: many ? "grid many" : "grid", role: "table", "aria-label": "Learners and exercises" }, rows);
+  made.style.columns = columns;
   made.style.setProperty("--count", names.length);
   return made;
 }
 
 function titles(names, again) {
   const cells = names.map((name) =>
-    el("span", { class: "cell", role: "columnheader", title: title(name) }, name.replace(/^\d\d|^gym/, "")),
+    el("span", { class: name.length > 6 ? "cell tall" : "cell", role: "columnheader", title: title(name) }, name.replace(/^\d\d|^gym/, "")),
   );
   const made = el("div", { class: "row head", role: "row" }, el("span", { role: "columnheader" }, "learner"), cells);
   if (again) made.style.breakBefore = "column";
@@ -409,14 +413,17 @@ function projector() {
   fit();
 }
 
+const ROWS = 6; // of the gym's exercises those that most have tried
 const STATES = { solved: "solved", wrong: "wrong", crashed: "stopped by an error" };
 function progress() {
-  const rows = seen.exercises.map((each) => {
-    const states = Object.keys(STATES);
+  const states = Object.keys(STATES);
+  const tried = (each) => states.reduce((sum, name) => sum + each[name], 0);
+  const most = [...seen.exercises].sort((a, b) => tried(b) - tried(a)).slice(0, ROWS);
+  const rows = seen.exercises.filter((each) => most.includes(each)).map((each) => {
     const said = states.map((name) => `${each[name]} ${STATES[name]}`).join(", ");
     const pieces = states.map((name) => [(100 * each[name]) / Math.max(seen.learners, 1), name]);
     return [
-      el("span", {}, each.id),
+      el("span", { class: "words" }, each.id.replace("gym.", "").split(/(?=[A-Z])/).map((part) => [el("wbr"), part])),
       el("div", { role: "img", "aria-label": said }, meter(...pieces)),
       states.map((name) => el("span", {}, each[name] ? `${each[name]} ${SIGNS[name]}` : "")),
     ];
@@ -425,7 +432,7 @@ function progress() {
   return el(
     "section",
     {},
-    el("h1", { class: "big" }, `Lesson ${seen.lesson}`),
+    el("h1", { class: "big" }, seen.lesson === "gym" ? "The gym" : `Lesson ${seen.lesson}`),
     el("p", {}, `${count(seen.learners, "learner")}, ${seen.stuck} stuck`),
     el("div", { class: "progress" }, rows),
     el("p", { class: "bar legend" }, legend),
