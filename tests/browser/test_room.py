@@ -32,6 +32,10 @@ SMALLEST = """
   .filter((one) => [...one.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
   .map((one) => parseFloat(getComputedStyle(one).fontSize)))
 """
+LOWEST = """
+() => Math.max(...[...document.querySelectorAll(".votes > *")]
+  .map((one) => one.getBoundingClientRect().bottom))
+"""
 HOSTILE = [
     "<img src=x onerror=hit=1>",
     "<script>hit=1</script>",
@@ -92,6 +96,39 @@ def test_sixty_learners_fit_on_a_laptop_and_can_be_read(
     assert board.evaluate(OUTSIDE) != []  # it would be seen
 
 
+def test_wall_in_a_vote_is_filled_and_says_how_to_join(
+    room: Running, look: Open
+) -> None:
+    room.note(*middle_of_lesson_05(30, time.time()))
+    room.calls(lambda: room.desk.move("http://192.168.1.20:8765"))
+    polls = room.desk.words["polls"]
+    longest = max(
+        polls, key=lambda name: len("".join([polls[name][0], *polls[name][1]]))
+    )
+    wall = look("projector")
+    for name in ("05.join", longest):
+        room.note({"kind": state.ASKED, "id": name, "choices": 0})
+        wall.get_by_text(polls[name][1][-1], exact=True).wait_for()
+        join = wall.locator(".join")
+        assert f'course.join("{room.code}", "192.168.1.20:8765")' in join.inner_text()
+        assert join.locator("img").bounding_box()
+        rounds = [
+            (state.CLOSED, ".track"),
+            (state.AGAIN, "text=after the discussion: 0 of 30"),
+            (state.CLOSED, ".track.second"),
+        ]
+        for last, shows in rounds:
+            assert wall.evaluate(OUTSIDE) == []
+            assert wall.evaluate(SMALLEST) >= 24
+            low, line = wall.evaluate(LOWEST), join.bounding_box()
+            assert line
+            assert 0.65 * 720 < low <= line["y"] + 1
+            room.note({"kind": last})
+            wall.locator(shows).first.wait_for()
+        assert wall.locator(".track.second").count() == len(polls[name][1])
+        assert wall.evaluate(OUTSIDE) == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_wall_is_large_whole_and_has_no_names(
     room: Running, look: Open, scheme: str
@@ -115,6 +152,17 @@ def test_wall_is_large_whole_and_has_no_names(
     assert wall.evaluate(SMALLEST) >= 24
     assert unreadable(wall, "#view") == {}
     assert found_by_axe(wall) == []
+    gym = [name for name in room.desk.words["exercises"] if name.startswith("gym.")]
+    for name in sorted(gym, key=len):
+        came = {"mistake": longest[0], "at": time.time()}
+        room.note(told_by(f"m{len(name)}", 20_000, name, "crashed", **came))
+    room.note({"kind": state.LESSON, "lesson": "gym"})
+    wall.get_by_text("The gym").wait_for()
+    assert wall.evaluate(OUTSIDE) == []
+    board = look("board", scheme)
+    board.wait_for_selector(".row .tall")
+    wide = "() => document.documentElement.scrollWidth - innerWidth"
+    assert board.evaluate(wide) == 0
 
 
 def test_vote_from_the_keyboard_in_two_rounds(room: Running, look: Open) -> None:
@@ -282,11 +330,17 @@ def test_pages_find_a_server_again_that_was_killed_in_a_vote(
         mine.get_by_role("button", name="b", exact=True).click()
         board.get_by_text("1 of 1 have answered").wait_for()
     board.get_by_text("can't be reached").wait_for()
+    mine.get_by_text("What you press is sent then.").wait_for()
+    for letter in "dc":
+        mine.get_by_role("button", name=letter, exact=True).click()
+    mine.get_by_role("button", name="Raise a hand").click()
     with open_room(file, port) as room:
         board.get_by_text("can't be reached").wait_for(state="hidden")
+        mine.locator("[data-key='vote c'][aria-pressed=true]").wait_for()
+        board.get_by_text("1. Ada").wait_for()
         board.keyboard.press("c")
         board.locator(".track").first.wait_for()
-        assert board.locator(".track span").all_inner_texts() == ["0", "1", "0", "0"]
-        mine.get_by_text("Closed. You said b.").wait_for()
+        assert board.locator(".track span").all_inner_texts() == ["0", "0", "1", "0"]
+        mine.get_by_text("Closed. You said c.").wait_for()
         assert json.dumps(room.desk.room.summary()).count("vote, round 1") == 1
     context.close()

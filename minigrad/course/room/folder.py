@@ -35,8 +35,11 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._read: dict[str, int] = {}
-        path.mkdir(exist_ok=True)
-        path.chmod(0o1777)  # all may add a file, and nobody may delete another's
+
+    def create(self) -> None:
+        """Make the folder, in which all may add a file, and delete no other's."""
+        self.path.mkdir(exist_ok=True)
+        self.path.chmod(0o1777)
 
     def news(self) -> tuple[set[str], list[tuple[str, bytes]]]:
         """Whose files are there, and the lines that are new, each with its member.

@@ -7,6 +7,7 @@ after a night without network, goes on where the last one stopped.
 
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import os
@@ -14,8 +15,8 @@ import re
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from http.client import HTTPException
@@ -41,7 +42,6 @@ PATIENCE = 5.0
 """Seconds after which a request counts as lost."""
 PAUSES = (0.5, 1.0, 2.0, 4.0)
 """Seconds between tries while the room can't be reached; the last one stays."""
-LETTERS = "abcdefgh"
 KEY = re.compile(r"[\w.]{1,40}/[\w.]{1,80}")
 """What an exercise alone knows of an answer; the room takes what it knows, too."""
 
@@ -111,12 +111,30 @@ def file() -> Path | None:
     return None if beside is None else beside.with_name("joined_room.jsonl")
 
 
+def entries_in(path: Path) -> list[dict[str, Any]]:
+    """The lines of a room's file but for one that a crash cut short."""
+    found = []
+    for line in path.read_bytes().splitlines() if path.exists() else ():
+        with contextlib.suppress(ValueError):
+            found.append(json.loads(line))
+    return found
+
+
+def replace(path: Path, entries: Iterable[Mapping[str, Any]]) -> None:
+    """Exchange a file's lines in one step; it's readable for its owner alone."""
+    new = path.with_name(f"{path.name}.new")
+    new.unlink(missing_ok=True)
+    new.touch(mode=0o600)
+    new.write_text("".join([f"{json.dumps(one)}\n" for one in entries]), "utf-8")
+    new.replace(path)
+
+
 def read(path: Path) -> tuple[Membership | None, list[dict[str, Any]]]:
     """The membership, if it still holds, and each request that arrived."""
+    lines = entries_in(path)
     try:
-        lines = [json.loads(line) for line in path.read_bytes().splitlines() if line]
         member = Membership(**lines[0])
-    except (FileNotFoundError, IndexError, TypeError, ValueError):
+    except (IndexError, TypeError):
         return None, []
     if member.until < journal.now():
         path.unlink(missing_ok=True)
@@ -170,13 +188,13 @@ def events_of(entry: journal.Entry) -> list[Event]:
         return predictions(name, entry.get("answer"))
     letter = entry.get("choice")
     named = re.fullmatch(r"\d\d\.[a-z_]{1,24}", name)
-    is_letter = isinstance(letter, str) and len(letter) == 1 and letter in LETTERS
+    is_letter = isinstance(letter, str) and len(letter) == 1 and letter in state.LETTERS
     return [event(name, str(letter))] if named and is_letter else []
 
 
-def event(name: str, state: str, mistake: str = "") -> Event:
+def event(name: str, came: str, mistake: str = "") -> Event:
     """One event, without its line and its age."""
-    return {"id": name, "state": state, "mistake": mistake}
+    return {"id": name, "state": came, "mistake": mistake}
 
 
 @cache
@@ -195,7 +213,7 @@ def predictions(name: str, answer: object) -> list[Event]:
     except errors.ArgumentValueError:
         return []
     return [
-        event(f"{name}.{each.id}", LETTERS[each.choices.index(said[each.id])])
+        event(f"{name}.{each.id}", state.LETTERS[each.choices.index(said[each.id])])
         for each in exercise.questions
         if each.choices
     ]
@@ -277,16 +295,13 @@ def deliver(place: Path) -> bool:
         return True
     try:
         member.request("events", {"events": batch})
-    except urllib.error.HTTPError as refused:
-        if refused.code in (401, 410):
+    except (OSError, HTTPException, ValueError) as error:
+        is_gone = isinstance(error, RoomClosedError) or (
+            isinstance(error, urllib.error.HTTPError) and error.code in (401, 410)
+        )
+        if is_gone:
             place.unlink(missing_ok=True)
-            return True
-        return False
-    except RoomClosedError:
-        place.unlink(missing_ok=True)
-        return True
-    except (OSError, HTTPException, ValueError):
-        return False
+        return is_gone
     if place.exists():  # nobody has left meanwhile
         journal.append(place, json.dumps({"to": end, "events": batch}))
     return deliver(place) if len(batch) >= AT_ONCE else True
@@ -362,26 +377,16 @@ def join(code: str, at: str = "127.0.0.1", *, name: str = "") -> Joined:
             begun=begun,
             until=until.isoformat(timespec="seconds"),
         )
-    keep(place, member, arrived)
+    replace(place, [vars(member), *arrived])
     SENDER.look_at(place)
     return Joined(member.name, page_of(member))
-
-
-def keep(place: Path, member: Membership, arrived: list[dict[str, Any]]) -> None:
-    """Write the way to a room, and what arrived there, in one step."""
-    new = place.with_name(f"{place.name}.new")
-    new.unlink(missing_ok=True)
-    new.touch(mode=0o600)
-    lines = [json.dumps(one) for one in (vars(member), *arrived)]
-    new.write_text("".join([f"{line}\n" for line in lines]), encoding="utf-8")
-    new.replace(place)
 
 
 def at_other_address(member: Membership, url: str) -> Membership | None:
     """The same membership where its room is now; None if that's another room."""
     if any([one.startswith(SCHEME) for one in (member.url, url)]):
         return None  # a folder's file isn't known elsewhere
-    moved = replace(member, url=url)
+    moved = Membership(**vars(member) | {"url": url})
     try:
         moved.request("events", {"events": []})
     except (OSError, HTTPException, ValueError):

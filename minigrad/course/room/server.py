@@ -39,8 +39,8 @@ from minigrad import _workspace, errors
 from minigrad.course.check import CRASHED, SOLVED, WRONG
 from minigrad.course.exercises import catalogue
 from minigrad.course.room import state
-from minigrad.course.room.folder import FILE, SCHEME, Folder, folder_of
-from minigrad.course.room.sender import HOURS, PORT
+from minigrad.course.room.folder import SCHEME, Folder, folder_of
+from minigrad.course.room.sender import HOURS, PORT, entries_in, replace
 from minigrad.course.room.words import ROOT, words
 
 PAGES = Path(__file__).parent / "pages"
@@ -60,7 +60,7 @@ MINUTE = 60.0
 LONG = 10.0
 """Seconds for the second Ctrl-C, or an answer."""
 QUESTION = (
-    "Close the room? It deletes what it kept. Ctrl-C again: close. s and Enter: save "
+    "Close the room? What it kept{} is deleted. Ctrl-C again: close. s and Enter: save "
     "the counts, without names, then close. Enter, or nothing for 10 seconds: go on."
 )
 SOON = 0.1
@@ -108,7 +108,8 @@ class CtrlC:
         if self._asked or not sys.stdin.isatty():
             self._desk.close()
             return
-        print(f"\n{QUESTION}", flush=True)
+        shared = folders(self._desk.secrets)
+        print(f"\n{QUESTION.format(also(shared))}", flush=True)
         self._asked = self._loop.call_later(LONG, self._answered, "")
         if not self._reads:
             self._reads = True
@@ -162,19 +163,24 @@ class Desk:
         self.pages: set[Live] = set()
         self.closing = asyncio.Event()
         self.summary: Path | None = None
-        self.where = self.folder = ""
+        self.where = ""
         self.is_told = False
         choices = {name: len(it[1]) for name, it in self.words["polls"].items()}
         self.room = state.Room([*self.words["exercises"]], choices)
-        lines = whole_lines(path)
-        if lines and clock() - (old := json.loads(lines[0]))["at"] > HOURS * 3600:
+        kept = entries_in(path)
+        if kept and clock() - (old := kept[0])["at"] > HOURS * 3600:
+            print(
+                f"The room {old['code']} was never closed: what it kept"
+                f"{also(folders(old))} is deleted now.",
+                flush=True,
+            )
             delete_shared(old)
-            lines = []
-        lines = lines or [json.dumps(new_secrets(clock())).encode()]
-        replace(path, lines)
-        self.secrets, *heard = map(json.loads, lines)
+            kept = []
+        kept = kept or [new_secrets(clock())]
+        replace(path, kept)
+        self.secrets, *heard = kept
         self.goes_on = bool(heard)
-        self.keys: dict[str, str] = {}
+        self.keys: dict[str, str] = {}  # a token's hash, or the path of a folder
         for entry in heard:
             self._hear(entry)
 
@@ -191,30 +197,28 @@ class Desk:
                 self._hear(one)
             self.tell_soon()
 
-    def share(self, folder: Path) -> Folder:
-        """Its folder in a shared one, which is deleted with the room."""
-        self.folder = f"{SCHEME}{folder.resolve()}"
-        shared = Folder(folder_of(self.folder, self.secrets["code"]))
-        self.secrets["shared"] = str(shared.path)
-        first = json.dumps(self.secrets).encode()
-        replace(self.path, [first, *whole_lines(self.path)[1:]])
-        return shared
+    def share(self, folder: Path) -> None:
+        """Have a folder in a shared one, too: the last of them is where to join.
+
+        An earlier one stays the room's: whoever writes there goes on.
+        """
+        url = f"{SCHEME}{folder.resolve()}"
+        Folder(folder_of(url, self.secrets["code"])).create()
+        others = [one for one in self.secrets.get("shared_in", []) if one != url]
+        self.secrets["shared_in"] = [*others, url]
+        replace(self.path, [self.secrets, *entries_in(self.path)[1:]])
 
     def _hear(self, entry: dict[str, Any]) -> None:
         self.room.hear(entry)
         if entry["kind"] == state.JOINED:
-            self.keys[entry["key"]] = entry["member"]
+            self.keys[entry["member"]] = entry["key"]
 
-    def join(self, wanted: str) -> tuple[str, str]:
-        """The name and the token of somebody new."""
+    def join(self, member: str, wanted: str, key: str) -> str:
+        """Let somebody in, who is known by ``key``: the name on the board."""
         taken = [one.name for one in self.room.learners.values()]
         name = state.pseudonym(wanted or state.made_up(taken), taken)
-        token, member = secrets.token_urlsafe(18), secrets.token_hex(4)
-        self._let_in(member, name, hashed(token))
-        return name, token
-
-    def _let_in(self, member: str, name: str, key: str) -> None:
         self.note({"kind": state.JOINED, "member": member, "name": name, "key": key})
+        return name
 
     def take(self, member: str, events: object) -> None:
         """Note what a machine tells.
@@ -226,7 +230,9 @@ class Desk:
         now = self.clock()
         self.note(*[told(member, one, now) for one in events])
 
-    def look_into(self, there: set[str], lines: Sequence[tuple[str, bytes]]) -> None:
+    def look_into(
+        self, path: Path, there: set[str], lines: Sequence[tuple[str, bytes]]
+    ) -> None:
         """Take in what came by a shared folder; whose file is gone has left."""
         for member, line in lines:
             try:
@@ -234,29 +240,25 @@ class Desk:
                 if member in self.room.learners:
                     self.take(member, body["events"])
                 elif len(self.room.learners) < MOST_LEARNERS:
-                    taken = [one.name for one in self.room.learners.values()]
-                    name = state.pseudonym(str(body["name"]), taken)
-                    self._let_in(member, name, "")
+                    self.join(member, str(body["name"]), str(path))
             except (HTTPError, KeyError, TypeError, ValueError, RecursionError):
                 continue  # not of ours, or the name, read once more after a restart
-        by_folder = {
-            one for one in self.room.learners if FILE.fullmatch(f"{one}.jsonl")
-        }
+        by_folder = {one for one, key in self.keys.items() if key == str(path)}
         for member in by_folder - there:
             self.forget(member)
 
     def forget(self, member: str) -> None:
         """Somebody leaves: the file goes on without a line of theirs."""
-        lines = whole_lines(self.path)
-        kept = [line for line in lines if json.loads(line).get("member") != member]
+        kept = [one for one in entries_in(self.path) if one.get("member") != member]
         self.room.hear({"kind": state.LEFT, "member": member})
-        self.keys = {key: one for key, one in self.keys.items() if one != member}
+        self.keys.pop(member, None)
         replace(self.path, kept)
         self.tell_soon()
 
     def member(self, token: str) -> str:
         """Who has this token; empty for nobody."""
-        return self.keys.get(hashed(token), "")
+        known = hashed(token)
+        return next((one for one, key in self.keys.items() if key == known), "")
 
     def tell_soon(self) -> None:
         """Draw the pages anew, once for all that comes within a moment."""
@@ -304,7 +306,7 @@ class Desk:
             "words": self.words,
             "code": code,
             "where": self.where,
-            "folder": self.folder,
+            "folder": self.secrets.get("shared_in", [""])[-1],
             "qr": link.svg_data_uri(scale=8, border=2, dark="#000", light="#fff"),
             "projector": f"/projector#{self.secrets['projector']}",
         }
@@ -321,42 +323,28 @@ def new_secrets(now: float) -> dict[str, Any]:
     }
 
 
-def delete_shared(room: dict[str, Any]) -> None:
-    """Delete the shared folder that the first line of a room's file names, if any."""
-    if "shared" not in room:
-        return
-    try:
-        shutil.rmtree(room["shared"])
-    except OSError as error:
-        print(f"Delete {room['shared']} yourself: it can't be reached now ({error}).")
+def folders(room: Mapping[str, Any]) -> list[Path]:
+    """The shared folders of the room whose file begins with this."""
+    return [folder_of(url, room["code"]) for url in room.get("shared_in", [])]
+
+
+def also(paths: Sequence[Path]) -> str:
+    """These folders, as a sentence on what is deleted goes on."""
+    return "".join([f", and {path}," for path in paths])
+
+
+def delete_shared(room: Mapping[str, Any]) -> None:
+    """Delete the shared folders of the room whose file begins with this."""
+    for path in folders(room):
+        try:
+            shutil.rmtree(path)
+        except OSError as error:
+            print(f"Delete {path} yourself: it can't be reached now ({error}).")
 
 
 def hashed(token: str) -> str:
     """What the file keeps of a token: whoever reads it can't send with it."""
     return hashlib.sha256(token.encode()).hexdigest()
-
-
-def whole_lines(path: Path) -> Sequence[bytes]:
-    """The lines of a room's file but for one that a crash cut short."""
-    if not path.exists():
-        return []
-    found = []
-    for line in path.read_bytes().splitlines():
-        try:
-            json.loads(line)
-        except ValueError:
-            continue
-        found.append(line)
-    return found
-
-
-def replace(path: Path, lines: Sequence[bytes]) -> None:
-    """Exchange a file's lines in one step; it is readable for its owner alone."""
-    new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)
-    new.touch(mode=0o600)
-    new.write_bytes(b"".join([line + b"\n" for line in lines]))
-    new.replace(path)
 
 
 class Guarded:
@@ -382,13 +370,13 @@ class Guarded:
         origin = self.request.headers.get("Origin")
         return origin is None or urlsplit(origin).netloc == self.request.host
 
-
-class Handler(Guarded, RequestHandler):
-    """A request that was let in."""
-
     def prepare(self) -> None:
         if not self.is_ours():
             raise HTTPError(403)
+
+
+class Handler(Guarded, RequestHandler):
+    """A request that was let in."""
 
     def set_default_headers(self) -> None:
         for name, value in HEADERS.items():
@@ -481,7 +469,8 @@ class Join(Handler):
             raise HTTPError(403)
         if len(desk.room.learners) >= MOST_LEARNERS:
             raise HTTPError(503)
-        name, token = desk.join(name)
+        token = secrets.token_urlsafe(18)
+        name = desk.join(secrets.token_hex(4), name, hashed(token))
         self.finish({"name": name, "token": token})
 
 
@@ -498,31 +487,26 @@ def told(member: str, event: Any, now: float) -> dict[str, Any]:
 
     Raises: HTTPError for anything else.
     """
-    fields = {"line", "id", "state", "mistake", "minutes"}
-    if not isinstance(event, dict) or set(event) != fields:
-        raise HTTPError(400)
-    line, minutes, mistake = event["line"], event["minutes"], event["mistake"]
-    states = (SOLVED, WRONG, CRASHED, *state.LETTERS)
-    name = event["id"]
-    right = (
-        isinstance(name, str)
-        and re.fullmatch(r"[\w.]{1,40}", name, re.ASCII)
-        and event["state"] in states
-        and isinstance(mistake, str)
-        and all([type(one) is int and 0 <= one < 2**40 for one in (line, minutes)])
-    )
-    if not right:
-        raise HTTPError(400)
-    return {
-        "kind": state.TOLD,
-        "member": member,
-        "line": line,
-        "id": name,
-        "state": event["state"],
-        # A learner's course may be newer than this one.
-        "mistake": mistake if mistake in words()["mistakes"] else "",
-        "at": now - 60 * min(minutes, 60 * HOURS),
-    }
+    match event:
+        case {
+            "line": int(line),
+            "id": str(name),
+            "state": str(came),
+            "mistake": str(mistake),
+            "minutes": int(minutes),
+            **more,
+        } if (
+            not more
+            and re.fullmatch(r"[\w.]{1,40}", name, re.ASCII)
+            and came in (SOLVED, WRONG, CRASHED, *state.LETTERS)
+            and all(type(one) is int and 0 <= one < 2**40 for one in (line, minutes))
+        ):
+            # A learner's course may be newer than this one.
+            known = mistake if mistake in words()["mistakes"] else ""
+            told = {"kind": state.TOLD, "member": member, "line": line, "id": name}
+            at = now - 60 * min(minutes, 60 * HOURS)
+            return told | {"state": came, "mistake": known, "at": at}
+    raise HTTPError(400)
 
 
 class Leave(Handler):
@@ -541,10 +525,6 @@ class Live(Guarded, WebSocketHandler):
 
     def check_origin(self, origin: str) -> bool:
         return self.is_ours()
-
-    def prepare(self) -> None:
-        if not self.is_ours():
-            raise HTTPError(403)
 
     def on_message(self, message: str | bytes) -> None:
         try:
@@ -588,13 +568,18 @@ class Live(Guarded, WebSocketHandler):
 
     def say(self, said: dict[str, Any]) -> None:
         """A learner pressed a button."""
-        what, value = said.get("what"), said.get("value")
+        room, what, value = self.desk.room, str(said.get("what")), said.get("value")
+        if self.role not in room.learners:
+            return
         right = {
             "hand": isinstance(value, bool),
             "pace": value in ("", "fast", "lost"),
-            "vote": isinstance(value, str) and self.desk.room.is_asked(value),
+            # Pressed while the room was away, it's for the question that was there.
+            "vote": said.get("to") == room.asks()
+            and isinstance(value, str)
+            and room.is_asked(value),
         }
-        if what in right and right[what] and self.role in self.desk.room.learners:
+        if right.get(what):
             entry = {"kind": state.SAID, "member": self.role}
             self.desk.note(entry | {"what": what, "value": value})
 
@@ -605,8 +590,7 @@ class Live(Guarded, WebSocketHandler):
             polls = desk.room.polls
             number = len([name for name in polls if name.startswith("vote ")]) + 1
             name = str(said.get("id") or f"vote {number}")[:40]
-            known = desk.room.choices.get(name, int(said.get("choices") or 4))
-            choices = min(max(known, 2), len(state.LETTERS))
+            choices = min(max(int(said.get("choices") or 0), 0), len(state.LETTERS))
             desk.note({"kind": state.ASKED, "id": name, "choices": choices})
         elif kind in (state.CLOSED, state.AGAIN, state.OFF, state.HEARD):
             desk.note({"kind": kind})
@@ -749,7 +733,9 @@ async def serve(chosen: argparse.Namespace) -> None:
     listening = bind(chosen.port, "" if chosen.lan else LOOPBACK[0])
     desk = Desk(folder / f"open_room_{chosen.port}.jsonl")
     desk.summary, desk.where = chosen.summary, f"{scheme}://{own}:{chosen.port}"
-    shared = desk.share(chosen.folder) if chosen.folder else None
+    if chosen.folder:
+        desk.share(chosen.folder)
+    shared = folders(desk.secrets)
     slides = slides_here(chosen.slides)
     hosts = {*LOOPBACK, own.lower(), (chosen.address or own).lower()}
     app = application(desk, hosts, slides)
@@ -761,6 +747,9 @@ async def serve(chosen: argparse.Namespace) -> None:
     if desk.goes_on:
         there = errors.count_of(len(desk.room.learners), "learner")
         begun = f"goes on at {desk.where} with {there}: they have nothing to do."
+    ends = time.strftime(
+        "%d %B, %H:%M", time.localtime(desk.secrets["at"] + HOURS * 3600)
+    )
     lines = [
         f"The room {desk.secrets['code']} {begun}",
         f"Your board, with names: {near}/board#{desk.secrets['instructor']}",
@@ -769,6 +758,11 @@ async def serve(chosen: argparse.Namespace) -> None:
             f"Slides, with votes:     {near}/slides/{name}#{desk.secrets['slides']}"
             for name in slides
         ],
+        *[
+            f"Shared, until it closes: {path} (never closed, the first room on this "
+            f"port after {ends} deletes it)"
+            for path in shared
+        ],
         "Ctrl-C asks, then closes the room and deletes what it kept.",
     ]
     CtrlC(desk)
@@ -776,8 +770,7 @@ async def serve(chosen: argparse.Namespace) -> None:
     tasks = [asyncio.create_task(tick(desk))]
     if chosen.lan and not chosen.address:
         tasks.append(asyncio.create_task(follow_address(desk, hosts)))
-    if shared:
-        tasks.append(asyncio.create_task(watch(desk, shared)))
+    tasks += [asyncio.create_task(watch(desk, Folder(path))) for path in shared]
     await desk.closing.wait()
     for task in tasks:
         task.cancel()
@@ -853,7 +846,7 @@ async def watch(desk: Desk, folder: Folder) -> None:
     while True:
         await asyncio.sleep(LOOKS)
         with contextlib.suppress(OSError):
-            desk.look_into(*await asyncio.to_thread(folder.news))
+            desk.look_into(folder.path, *await asyncio.to_thread(folder.news))
 
 
 async def tick(desk: Desk) -> None:

@@ -73,7 +73,10 @@ class Learner:
 
 @dataclass
 class Poll:
-    """A question to the room; ``rounds`` are before and after the discussion."""
+    """A question to the room; ``rounds`` are before and after the discussion.
+
+    How many ``choices`` it has is 0 until it's asked, if the course doesn't know it.
+    """
 
     choices: int
     rounds: list[dict[str, str]] = field(default_factory=lambda: [{}])
@@ -144,9 +147,8 @@ class Room:
         else:
             poll.rounds[0].setdefault(entry["member"], entry["state"])
 
-    def _poll(self, name: str, choices: int = 0) -> Poll:
-        known = choices or self.choices.get(name, len(LETTERS))
-        return self.polls.setdefault(name, Poll(known))
+    def _poll(self, name: str) -> Poll:
+        return self.polls.setdefault(name, Poll(self.choices.get(name, 0)))
 
     def _said(self, entry: Entry) -> None:
         learner = self.learners.get(entry["member"])
@@ -159,6 +161,11 @@ class Room:
         elif self.is_asked(entry["value"]):
             self.polls[self.on_wall].rounds[-1][entry["member"]] = entry["value"]
 
+    def asks(self) -> list[Any]:
+        """The question that is on the wall, and its round."""
+        poll = self.polls.get(self.on_wall)
+        return [self.on_wall, len(poll.rounds) if poll else 0]
+
     def is_asked(self, letter: str) -> bool:
         """Whether the vote that is open now has this choice."""
         poll = self.polls.get(self.on_wall)
@@ -167,8 +174,11 @@ class Room:
         return letter in LETTERS[: poll.choices]
 
     def _asked(self, entry: Entry) -> None:
-        self._poll(entry["id"], entry["choices"])
-        self.on_wall = entry["id"]
+        self.on_wall = name = entry["id"]
+        poll = self._poll(name)
+        said = [LETTERS.index(one) + 1 for each in poll.rounds for one in each.values()]
+        # What the course knows comes first: its words are shown beside the letters.
+        poll.choices = self.choices.get(name) or entry["choices"] or max([2, *said])
 
     def _closed(self, entry: Entry) -> None:
         if self.on_wall:
@@ -227,11 +237,7 @@ class Room:
     def _column(self, name: str) -> dict[str, Any]:
         cells = [one.cells[name] for one in self.learners.values() if name in one.cells]
         states = Counter([cell.state for cell in cells])
-        return {
-            "id": name,
-            "solved": states[SOLVED],
-            "tried": states[WRONG] + states[CRASHED],
-        }
+        return {"id": name} | {each: states[each] for each in (SOLVED, WRONG, CRASHED)}
 
     def mistakes(self, now: float) -> list[dict[str, Any]]:
         """The mistakes that most learners have in an exercise now, most first."""

@@ -27,11 +27,13 @@ class Shared:
     def __init__(self, room: Running, path: Path) -> None:
         self.room, self.at = room, f"folder:{path}"
         self.folder = Folder(folder.folder_of(self.at, room.code))
+        self.folder.create()
 
     def look(self) -> None:
         arrived()
         news = self.folder.news()
-        self.room.calls(lambda: self.room.desk.look_into(*news))
+        desk = self.room.desk
+        self.room.calls(lambda: desk.look_into(self.folder.path, *news))
 
     def write(self, *lines: object, name: str = f"{MEMBER}.jsonl") -> Path:
         file = self.folder.path / name
@@ -212,23 +214,36 @@ def test_more_files_than_a_class_has_are_not_read(
     assert shared.names() == ["n0", "n1"]
 
 
-def test_folder_of_a_room_that_nobody_closed_goes_with_it(tmp_path: Path) -> None:
+def test_folders_of_a_room_that_nobody_closed_go_with_it_and_that_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     kept, now = tmp_path / "open_room.jsonl", 1_000_000.0
-    left = server.Desk(kept, lambda: now).share(tmp_path).path
+    shares = [tmp_path / "first", tmp_path / "second"]
+    desk = server.Desk(kept, lambda: now)
+    for share in shares:
+        share.mkdir()
+        desk.share(share)
+    left = [share / f"room-{desk.secrets['code']}" for share in shares]
     again = server.Desk(kept, lambda: now + 3600)
-    assert left.is_dir()
-    assert again.secrets["code"] in left.name
+    assert server.folders(again.secrets) == left
+    again.share(shares[0])  # once more: it's where to join, and there once
+    assert server.folders(again.secrets) == left[::-1]
+    assert capsys.readouterr().out == ""
     server.Desk(kept, lambda: now + 13 * 3600)
-    assert not left.exists()
+    assert [path for path in left if path.exists()] == []
+    said = capsys.readouterr().out
+    assert f"The room {desk.secrets['code']} was never closed" in said
+    assert [path for path in left if str(path) not in said] == []
 
 
-def test_command_reads_the_folder_and_deletes_it_at_the_end(
+def test_command_reads_each_folder_and_deletes_them_at_the_end(
     workspace: Path, tmp_path: Path
 ) -> None:
-    share, port = tmp_path / "share", free_port()
+    share, other, port = tmp_path / "share", tmp_path / "other", free_port()
     share.mkdir()
-    options = ["--folder", str(share)]
-    first, lines = start_room(tmp_path / "home", port, *options)
+    other.mkdir()
+    first, lines = start_room(tmp_path / "home", port, "--folder", str(share))
+    assert f"Shared, until it closes: {share}/room-" in lines[-2]
     code = lines[0].split()[2]
     course.join(code, f"folder:{share}", name="Ada")
     check()
@@ -238,14 +253,20 @@ def test_command_reads_the_folder_and_deletes_it_at_the_end(
     first.communicate()
     check()
     arrived()
-    again, _ = start_room(tmp_path / "home", port, *options)
-    wait_for(kept, 2)
+    # Another folder, on the second day's stick: who writes to the first goes on.
+    again, _ = start_room(tmp_path / "home", port, "--folder", str(other))
+    second = f"{other}/room-{code}/{MEMBER}.jsonl"
+    Path(second).write_text(
+        '{"name": "Bob"}\n{"events": [' + json.dumps(EVENT) + "]}\n"
+    )
+    wait_for(kept, 3)
     time.sleep(3 * server.LOOKS)
-    assert kept.read_text().count('"told"') == 2
+    assert kept.read_text().count('"told"') == 3
+    assert kept.read_text().count('"joined"') == 2
     again.send_signal(2)
     again.communicate(timeout=20)
     assert again.returncode == 0
-    assert [*share.iterdir()] == []
+    assert [*share.iterdir(), *other.iterdir()] == []
 
 
 def wait_for(file: Path, told: int) -> None:

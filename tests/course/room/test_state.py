@@ -161,8 +161,38 @@ def test_lesson_is_where_most_are_unless_one_is_chosen() -> None:
 def test_gym_shows_what_was_begun_of_it() -> None:
     room = room_of(joined("a"), told("a", 0, "gym.Power", "wrong"))
     assert room.counts(0.0)["exercises"] == [
-        {"id": "gym.Power", "solved": 0, "tried": 1}
+        {"id": "gym.Power", "solved": 0, "wrong": 1, "crashed": 0}
     ]
+
+
+def test_wrong_and_stopped_by_an_error_are_counted_apart() -> None:
+    room = room_of(*[joined(name) for name in "abc"])
+    for name, came in zip("abc", ["wrong", "crashed", "crashed"], strict=True):
+        room.hear(told(name, 0, "05.1", came))
+    assert room.counts(0.0)["exercises"][0] == {
+        "id": "05.1",
+        "solved": 0,
+        "wrong": 1,
+        "crashed": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "counted", "choices"),
+    [
+        ("05.join", 5, 4),  # the course knows it, whatever a slide counted
+        ("05.mine", 3, 3),  # of slides of one's own
+        ("05.mine", 0, 2),  # put on the wall by its answers alone
+    ],
+)
+@pytest.mark.parametrize("first", [0, 1])
+def test_vote_has_the_choices_that_its_words_have_whatever_came_first(
+    name: str, counted: int, choices: int, first: int
+) -> None:
+    both = [told("a", 0, name, "b"), asked(name, counted)]
+    room = room_of(joined("a"), both[first], both[1 - first], {"kind": state.CLOSED})
+    vote = room.counts(0.0)["vote"]
+    assert (vote["choices"], vote["bars"]) == (choices, [[0, 1, *[0] * (choices - 2)]])
 
 
 def test_wall_and_summary_have_no_name_and_the_board_has_all() -> None:

@@ -37,24 +37,26 @@ function el(tag, attributes = {}, ...children) {
 // Text of the course, with what stands between backticks as code.
 const coded = (text) => text.split("`").map((part, place) => (place % 2 ? el("code", {}, part) : part));
 
-function svg(...parts) {
-  const space = "http://www.w3.org/2000/svg";
-  const made = document.createElementNS(space, "svg");
-  made.setAttribute("viewBox", "0 0 100 10");
-  made.setAttribute("preserveAspectRatio", "none");
-  made.setAttribute("aria-hidden", "true");
-  let x = 0;
-  for (const [width, name] of parts) {
-    const bar = document.createElementNS(space, "rect");
-    const box = { x, y: 0, width, height: 10, class: name };
-    for (const [key, value] of Object.entries(box)) bar.setAttribute(key, value);
-    made.append(bar);
-    x += width;
-  }
-  return made;
+// Pieces of a bar, each [percent, class].
+function meter(...parts) {
+  const pieces = parts.map(([width, name]) => {
+    const one = el("i", { class: name });
+    one.style.width = `${width}%`;
+    return one;
+  });
+  return el("div", { class: "meter" }, pieces);
 }
 
 const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+const bar = (...children) => el("div", { class: "bar" }, children);
+const soft = (...children) => el("p", { class: "soft" }, children);
+const heading = (words) => el("h2", {}, words);
+
+function choose(label, key, options, onchange) {
+  const made = el("select", { "data-key": key, "aria-label": label }, options);
+  made.addEventListener("change", () => onchange(made.value));
+  return made;
+}
 
 // Drawing anew keeps what has the focus: buttons are known by their data-key.
 function draw(...parts) {
@@ -82,11 +84,14 @@ function connect() {
     wait = 500;
     status.textContent = "";
     socket.send(JSON.stringify({ secret }));
+    unsent.forEach(send);
+    unsent.clear();
   };
   socket.onmessage = ({ data }) => hear(JSON.parse(data));
   socket.onclose = () => {
     if (!secret) return;
-    status.textContent = "The room can't be reached. This page tries again by itself.";
+    const later = kind === "learner" ? " What you press is sent then." : "";
+    status.textContent = `The room can't be reached. This page tries again by itself.${later}`;
     setTimeout(connect, wait);
     wait = Math.min(2 * wait, 5000);
   };
@@ -122,7 +127,12 @@ function hear(news) {
   }
 }
 
-const send = (said) => socket?.readyState === 1 && socket.send(JSON.stringify(said));
+// What a learner pressed last while the room was away is sent once it's back.
+const unsent = new Map();
+function send(said) {
+  if (socket?.readyState === 1) socket.send(JSON.stringify(said));
+  else if (kind === "learner") unsent.set(said.what, said);
+}
 const order = (name, more = {}) => () => send({ do: name, ...more });
 const redraw = () => seen && { board, projector, learner }[kind]();
 
@@ -155,88 +165,72 @@ const phone = () =>
   !alone() && el("p", {}, "On a phone: ", el("code", {}, hello.where), " with the code ", el("b", {}, hello.code));
 
 function joinPanel() {
+  const what = soft("Only ids are sent, never what you write: course.sent() shows them, course.leave() ends it.");
   return el(
     "section",
     { class: "join", "aria-label": "How to join" },
     !alone() && el("img", { src: hello.qr, alt: "QR code of the address, for a phone" }),
-    el(
-      "div",
-      {},
-      joinLines(),
-      phone(),
-      el("p", { class: "soft" }, "Only ids are sent, never what you write: course.sent() shows them, course.leave() ends it."),
-    ),
+    el("div", {}, joinLines(), phone(), what),
   );
 }
 
-// So many characters of mistakes can be large and whole on a wall.
-const ON_WALL = 640;
 function mistakes() {
-  let left = kind === "board" ? Infinity : ON_WALL;
-  const fits = ({ id }) => (left -= hello.words.mistakes[id].join("").length) > 0;
-  const cards = seen.mistakes.filter((each, place) => fits(each) || !place).map((each) => {
+  const cards = seen.mistakes.map((each) => {
     const [name, looks, question] = hello.words.mistakes[each.id];
+    const where = each.in.length > 3 ? [...each.in.slice(0, 3), "…"] : each.in;
     return el(
       "li",
       { class: "card" },
-      el("p", {}, el("b", {}, `${each.learners} × `, coded(name)), el("span", { class: "soft" }, ` ${each.in.join(", ")}`)),
-      kind === "board" && !seen.vote && looks && el("p", { class: "soft" }, coded(looks)),
+      el("p", {}, el("b", {}, `${each.learners} × `, coded(name)), el("span", { class: "soft" }, ` ${where.join(", ")}`)),
+      kind === "board" && !seen.vote && looks && soft(coded(looks)),
       el("p", { class: "ask" }, coded(question)),
     );
   });
-  return [
-    el("h2", {}, "Mistakes now, and what to ask"),
-    cards.length ? el("ol", {}, cards) : el("p", { class: "soft" }, "None at the moment."),
-  ];
+  return [heading("Mistakes now, and what to ask"), cards.length ? el("ol", {}, cards) : soft("None at the moment.")];
 }
 
-function voteBars(vote) {
+// The choices, and their bars once the vote is closed.
+function voteRows(vote) {
   const [, choices] = poll(vote.id);
+  const both = vote.bars.length > 1;
   const rows = [...LETTERS.slice(0, vote.choices)].map((letter, place) => {
     const tracks = vote.bars.map((bars, round) => {
       const all = bars.reduce((sum, one) => sum + one, 0) || 1;
-      const said = `${bars[place]} of ${all}${vote.bars.length > 1 ? (round ? ", after" : ", before") : ""}`;
+      const said = `${bars[place]} of ${all}${both ? (round ? ", after" : ", before") : ""}`;
       return el(
         "div",
         { class: round ? "track second" : "track", role: "img", "aria-label": said },
-        svg([(100 * bars[place]) / all, ""]),
+        meter([(100 * bars[place]) / all, "first"]),
         el("span", {}, String(bars[place])),
       );
     });
-    return [
-      el("span", { class: "letter" }, letter),
-      el("div", {}, choices[place] && el("span", { class: "words" }, coded(choices[place])), tracks),
-    ];
+    const words = choices[place] && el("span", { class: "words" }, coded(choices[place]));
+    const counted = tracks.length > 0 && el("div", { class: "tracks" }, tracks);
+    return [el("span", { class: "letter" }, letter), el("div", { class: "choice" }, words, counted)];
   });
-  const both = vote.bars.length > 1;
-  return [
-    el("div", { class: "votes" }, rows),
-    both && el("p", { class: "soft" }, "Upper bar: before the discussion. Lower bar: after it."),
-  ];
+  return [el("div", { class: "votes" }, rows), both && soft("Upper bar: before the discussion. Lower bar: after it.")];
 }
 
 function voteHead(vote) {
-  const [question] = poll(vote.id);
   const round = vote.round > 1 ? "after the discussion: " : "";
-  const state = vote.open
-    ? `${round}${vote.answered} of ${seen.learners} have answered`
-    : count(vote.answered, "answer");
+  const answered = `${round}${vote.answered} of ${seen.learners} have answered`;
+  const asks = coded(poll(vote.id)[0] || vote.id);
   return [
-    el(kind === "projector" ? "h1" : "p", { class: kind === "projector" && "big" }, coded(question || vote.id)),
-    el("p", { class: "soft" }, state),
+    kind === "projector" ? el("h1", { class: "big" }, asks) : el("p", {}, asks),
+    soft(vote.open ? answered : count(vote.answered, "answer")),
   ];
 }
 
 // ---- the instructor's board
 
 let showing = { join: null, keys: false };
+const showsJoin = () => showing.join ?? !seen.rows.length;
 
 function board() {
-  const showJoin = showing.join ?? !seen.rows.length;
   draw(
     header(),
     showing.keys && keys(),
-    showJoin && joinPanel(),
+    showsJoin() && joinPanel(),
     el("div", {}, grid(), el("div", { class: "lists" }, queue(), stuck(), predictions())),
     el("aside", {}, voteBox(), mistakes(), ending()),
   );
@@ -247,38 +241,27 @@ function header() {
   const options = names.map((name) =>
     el("option", { value: name, selected: name === seen.chosen }, name === "gym" ? "gym" : `lesson ${name}`),
   );
-  const where = seen.lesson ? ` (${seen.lesson})` : "";
-  const lesson = el(
-    "select",
-    { "data-key": "lesson", "aria-label": "Which lesson" },
-    el("option", { value: "", selected: !seen.chosen }, `where most are${where}`),
-    options,
-  );
-  lesson.addEventListener("change", () => send({ do: "lesson", lesson: lesson.value }));
+  const most = `where most are${seen.lesson ? ` (${seen.lesson})` : ""}`;
+  options.unshift(el("option", { value: "", selected: !seen.chosen }, most));
   const { fast, lost } = seen.pace;
-  return el(
-    "div",
-    { class: "bar" },
+  const pace = `too fast: ${fast}, lost: ${lost}`;
+  const counts = [count(seen.learners, "learner"), `${seen.stuck} stuck`, count(seen.hands, "hand"), pace];
+  return bar(
     el("h1", { class: "big" }, `Room ${hello.code}`),
-    lesson,
-    el("span", {}, count(seen.learners, "learner")),
-    el("span", {}, `${seen.stuck} stuck`),
-    el("span", {}, count(seen.hands, "hand")),
-    el("span", {}, `too fast: ${fast}, lost: ${lost}`),
+    choose("Which lesson", "lesson", options, (lesson) => send({ do: "lesson", lesson })),
+    counts.map((words) => el("span", {}, words)),
     (fast || lost) > 0 && button("Heard", "heard", order("heard")),
     el("span", { class: "grow" }),
-    button("How to join", "join", toggle("join"), { shortcut: "j" }),
-    button("Wall", "wall", openWall, { shortcut: "p" }),
-    button("Keys", "keys", toggle("keys"), { shortcut: "?" }),
+    button("How to join", "join", () => show("join", !showsJoin()), { shortcut: "j" }),
+    button("Wall", "wall", () => window.open(hello.projector, "_blank", "noopener"), { shortcut: "p" }),
+    button("Keys", "keys", () => show("keys", !showing.keys), { shortcut: "?" }),
   );
 }
 
-const toggle = (what) => () => {
-  const now = what === "join" ? (showing.join ?? !seen.rows.length) : showing[what];
-  showing = { ...showing, [what]: !now };
+function show(what, now) {
+  showing = { ...showing, [what]: now };
   redraw();
-};
-const openWall = () => window.open(hello.projector, "_blank", "noopener");
+}
 
 function keys() {
   const known = [
@@ -291,31 +274,25 @@ function keys() {
     ["j", "how to join"],
     ["p", "open the wall"],
   ];
-  return el(
-    "ul",
-    { class: "bar card" },
-    known.map(([key, does]) => el("li", {}, el("kbd", {}, key), ` ${does}`)),
-  );
+  return el("ul", { class: "bar card" }, known.map(([key, does]) => el("li", {}, el("kbd", {}, key), ` ${does}`)));
 }
 
 function grid() {
   const names = seen.exercises.map((each) => each.id);
   const many = seen.rows.length > 32;
-  const columns = many ? 3 : 2;
+  const fitting = Math.floor((innerWidth - 400) / (90 + names.length * 24)); // the gym has many exercises
+  const columns = Math.max(1, Math.min(many ? 3 : 2, fitting));
   const high = Math.ceil(seen.rows.length / columns);
-  const rows = [];
-  seen.rows.forEach((row, place) => {
-    if (place % high === 0) rows.push(heading(names, place > 0));
-    rows.push(line(row, names));
-  });
+  const rows = seen.rows.map((row, place) => [place % high ? null : titles(names, place > 0), line(row, names)]);
   const made = el("div", { class: many ? "grid many" : "grid", role: "table", "aria-label": "Learners and exercises" }, rows);
+  made.style.columns = columns;
   made.style.setProperty("--count", names.length);
   return made;
 }
 
-function heading(names, again) {
+function titles(names, again) {
   const cells = names.map((name) =>
-    el("span", { class: "cell", role: "columnheader", title: title(name) }, name.replace(/^\d\d|^gym/, "")),
+    el("span", { class: name.length > 6 ? "cell tall" : "cell", role: "columnheader", title: title(name) }, name.replace(/^\d\d|^gym/, "")),
   );
   const made = el("div", { class: "row head", role: "row" }, el("span", { role: "columnheader" }, "learner"), cells);
   if (again) made.style.breakBefore = "column";
@@ -331,30 +308,23 @@ function line(row, names) {
     return el("span", { class: `cell ${state}`, role: "cell", title: said, "aria-label": said }, text);
   });
   const marks = [row.hand ? "▲ " : "", row.name, row.pace === "lost" ? " ?" : "", row.pace === "fast" ? " »" : ""];
-  return el(
-    "div",
-    { class: row.stuck ? "row stuck" : "row", role: "row" },
-    el("span", { class: "name", role: "rowheader", title: row.name }, marks.join("")),
-    cells,
-  );
+  const name = el("span", { class: "name", role: "rowheader", title: row.name }, marks.join(""));
+  return el("div", { class: row.stuck ? "row stuck" : "row", role: "row" }, name, cells);
 }
 
 function voteBox() {
   const vote = seen.vote;
-  const sizes = [2, 3, 4, 5, 6].map((n) =>
-    el("option", { value: n, selected: n === asking }, `${n} choices`),
-  );
-  const size = el("select", { "data-key": "size", "aria-label": "How many choices" }, sizes);
-  size.addEventListener("change", () => (asking = Number(size.value)));
-  const start = el("div", { class: "bar" }, button("Ask a question", "ask", ask, { shortcut: "v" }), size);
-  if (!vote) return [el("h2", {}, "Vote"), start];
+  if (!vote) {
+    const sizes = [2, 3, 4, 5, 6].map((n) => el("option", { value: n, selected: n === asking }, `${n} choices`));
+    const size = choose("How many choices", "size", sizes, (chosen) => (asking = Number(chosen)));
+    const ask = () => send({ do: "ask", choices: asking });
+    return [heading("Vote"), bar(button("Ask a question", "ask", ask, { shortcut: "v" }), size)];
+  }
   return [
-    el("h2", {}, `Vote on the wall: ${vote.id}`),
+    heading(`Vote on the wall: ${vote.id}`),
     voteHead(vote),
-    vote.bars.length ? voteBars(vote) : null,
-    el(
-      "div",
-      { class: "bar" },
+    vote.bars.length > 0 && voteRows(vote),
+    bar(
       vote.open && button("Close", "close-vote", order("closed"), { shortcut: "c" }),
       !vote.open && vote.round === 1 && button("Again, after discussion", "again", order("again"), { shortcut: "a" }),
       button("Off the wall", "off", order("off"), { shortcut: "x" }),
@@ -363,42 +333,33 @@ function voteBox() {
 }
 
 let asking = 4;
-const ask = () => send({ do: "ask", choices: asking });
 
 function queue() {
   const up = seen.rows.filter((row) => row.hand).sort((a, b) => a.hand - b.hand);
-  const rows = up.map((row, place) =>
-    el(
-      "li",
-      { class: "bar" },
-      el("span", { class: "who" }, `${place + 1}. ${row.name}`),
-      row.stuck && el("span", { class: "soft" }, row.stuck[0]),
-      button("Helped", `helped ${row.id}`, order("helped", { member: row.id }), place ? {} : { shortcut: "h" }),
-    ),
-  );
+  const rows = up.map((row, place) => [
+    el("span", { class: "who" }, `${place + 1}. ${row.name}`),
+    row.stuck && el("span", { class: "soft" }, row.stuck[0]),
+    button("Helped", `helped ${row.id}`, order("helped", { member: row.id }), place ? {} : { shortcut: "h" }),
+  ]);
   return list("Waiting for help ▲", rows);
 }
 
 function stuck() {
   const rows = seen.rows.filter((row) => row.stuck).sort((a, b) => b.stuck[1] - a.stuck[1]);
-  const items = rows.map(({ name, stuck: [where, minutes, attempts] }) =>
-    el("li", {}, el("span", { class: "who" }, name), ` ${where}, ${minutes} min, ${count(attempts, "check")}`),
-  );
+  const items = rows.map(({ name, stuck: [where, minutes, attempts] }) => [
+    el("span", { class: "who" }, name),
+    el("span", {}, `${where}, ${minutes} min, ${count(attempts, "check")}`),
+  ]);
   return list("Over 6 minutes on one exercise", items);
 }
 
 function predictions() {
-  const rows = seen.polls
-    .filter((each) => each.id.startsWith(`${seen.lesson}.`) && each.id !== seen.vote?.id)
-    .map((each) =>
-      el(
-        "li",
-        { class: "bar" },
-        el("span", { title: poll(each.id)[0] }, each.id),
-        el("span", { class: "soft" }, count(each.answered, "answer")),
-        button(each.open ? "On the wall" : "Bars again", `poll ${each.id}`, order("ask", { id: each.id })),
-      ),
-    );
+  const here = seen.polls.filter((each) => each.id.startsWith(`${seen.lesson}.`) && each.id !== seen.vote?.id);
+  const rows = here.map((each) => [
+    el("span", { title: poll(each.id)[0] }, each.id),
+    el("span", { class: "soft" }, count(each.answered, "answer")),
+    button(each.open ? "On the wall" : "Bars again", `poll ${each.id}`, order("ask", { id: each.id })),
+  ]);
   return list("Predictions", rows);
 }
 
@@ -406,13 +367,8 @@ const MOST = 6;
 function list(name, rows) {
   if (!rows.length) return null;
   const more = rows.length - MOST;
-  return el(
-    "section",
-    {},
-    el("h2", {}, name),
-    el("ol", {}, rows.slice(0, MOST)),
-    more > 0 && el("p", { class: "soft" }, `and ${more} more`),
-  );
+  const first = rows.slice(0, MOST).map((row) => el("li", { class: "bar" }, row));
+  return el("section", {}, heading(name), el("ol", {}, first), more > 0 && soft(`and ${more} more`));
 }
 
 let sure = false;
@@ -423,10 +379,8 @@ function ending() {
     redraw();
   };
   return [
-    el("h2", {}, "At the end"),
-    el(
-      "div",
-      { class: "bar" },
+    heading("At the end"),
+    bar(
       button("Save the counts", "summary", order("summary")),
       button(sure ? "Delete everything and close?" : "Close the room", "close", close),
     ),
@@ -441,13 +395,11 @@ function shortcuts(event) {
   if (step) {
     const at = names.indexOf(seen.chosen) + step;
     send({ do: "lesson", lesson: names[(at + names.length) % names.length] });
-    return;
   }
   const found = view.querySelector(`[aria-keyshortcuts="${CSS.escape(event.key)}"]`);
-  if (found) {
-    event.preventDefault();
-    found.click();
-  }
+  if (!found) return;
+  event.preventDefault();
+  found.click();
 }
 if (kind === "board") addEventListener("keydown", shortcuts);
 
@@ -455,43 +407,55 @@ if (kind === "board") addEventListener("keydown", shortcuts);
 
 function projector() {
   const vote = seen.vote;
-  if (vote) {
-    const [, choices] = poll(vote.id);
-    const letters = [...LETTERS.slice(0, vote.choices)].map((letter, place) => [
-      el("span", { class: "letter" }, letter),
-      el("span", { class: "words" }, coded(choices[place] ?? "")),
-    ]);
-    draw(voteHead(vote), vote.bars.length ? voteBars(vote) : el("div", { class: "votes" }, letters));
-    return;
-  }
-  if (!seen.lesson) return draw(joinPanel());
-  const rows = seen.exercises.map((each) => {
-    const part = (number) => (100 * number) / Math.max(seen.learners, 1);
-    const said = `${each.solved} solved, ${each.tried} at it`;
+  if (vote) draw(voteHead(vote), voteRows(vote), joinPanel());
+  else if (!seen.lesson) draw(joinPanel());
+  else draw(el("div", { class: "two" }, progress(), el("section", {}, mistakes())), joinPanel());
+  fit();
+}
+
+const ROWS = 6; // of the gym's exercises those that most have tried
+const STATES = { solved: "solved", wrong: "wrong", crashed: "stopped by an error" };
+function progress() {
+  const states = Object.keys(STATES);
+  const tried = (each) => states.reduce((sum, name) => sum + each[name], 0);
+  const most = [...seen.exercises].sort((a, b) => tried(b) - tried(a)).slice(0, ROWS);
+  const rows = seen.exercises.filter((each) => most.includes(each)).map((each) => {
+    const said = states.map((name) => `${each[name]} ${STATES[name]}`).join(", ");
+    const pieces = states.map((name) => [(100 * each[name]) / Math.max(seen.learners, 1), name]);
     return [
-      el("span", {}, each.id),
-      el("span", { role: "img", "aria-label": said }, svg([part(each.solved), "is-solved"], [part(each.tried), "is-tried"])),
-      el("span", {}, `${each.solved} ✓`),
-      el("span", {}, each.tried ? `${each.tried} ✗` : ""),
+      el("span", { class: "words" }, each.id.replace("gym.", "").split(/(?=[A-Z])/).map((part) => [el("wbr"), part])),
+      el("div", { role: "img", "aria-label": said }, meter(...pieces)),
+      states.map((name) => el("span", {}, each[name] ? `${each[name]} ${SIGNS[name]}` : "")),
     ];
   });
-  draw(
-    el(
-      "div",
-      { class: "two" },
-      el(
-        "section",
-        {},
-        el("h1", { class: "big" }, `Lesson ${seen.lesson}`),
-        el("p", {}, `${count(seen.learners, "learner")}, ${seen.stuck} stuck`),
-        el("h2", {}, "Solved, and being worked on"),
-        el("div", { class: "progress" }, rows),
-        el("div", { class: "later" }, joinLines(), phone()),
-      ),
-      el("section", {}, mistakes()),
-    ),
+  const legend = Object.entries(STATES).map(([name, words]) => el("span", {}, el("i", { class: name }), ` ${SIGNS[name]} ${words}`));
+  return el(
+    "section",
+    {},
+    el("h1", { class: "big" }, seen.lesson === "gym" ? "The gym" : `Lesson ${seen.lesson}`),
+    el("p", {}, `${count(seen.learners, "learner")}, ${seen.stuck} stuck`),
+    el("div", { class: "progress" }, rows),
+    el("p", { class: "bar legend" }, legend),
   );
 }
+
+// The largest type with which all is on the wall, in hundredths of its width; in the
+// smallest that can be read, the mistakes that fewest make give way.
+function fit() {
+  const fits = (size) => {
+    document.body.style.fontSize = `${size}vw`;
+    return view.scrollHeight <= view.clientHeight && view.scrollWidth <= view.clientWidth;
+  };
+  let [low, high] = [2.05, 4.8];
+  while (high - low > 0.1) {
+    const size = (low + high) / 2;
+    if (fits(size)) low = size;
+    else high = size;
+  }
+  const cards = [...view.querySelectorAll(".card")];
+  while (!fits(low) && cards.length > 1) cards.pop().remove();
+}
+if (kind === "projector") addEventListener("resize", redraw);
 
 // ---- a learner's own page
 
@@ -507,7 +471,7 @@ function form() {
     {},
     el("p", {}, el("label", { for: "code" }, "The code on the wall"), code),
     el("p", {}, el("label", { for: "name" }, "A name that the instructor sees; empty: a made-up one"), name),
-    el("p", { class: "soft" }, "It stays on the instructor's laptop until the room closes."),
+    soft("It stays on the instructor's laptop until the room closes."),
     el("button", {}, "Join"),
   );
   made.addEventListener("submit", async (event) => {
@@ -536,32 +500,30 @@ function form() {
 }
 
 function learner() {
-  const say = (what, value) => () => send({ what, value });
+  const say = (what, value) => () => send({ what, value, to: seen.vote && [seen.vote.id, seen.vote.round] });
   const pace = (value, words) =>
     button(words, value, say("pace", seen.pace === value ? "" : value), { "aria-pressed": String(seen.pace === value) });
   const vote = seen.vote;
   const [asks, said] = vote?.words ?? ["", []];
-  const choices = vote?.open
-    ? [...LETTERS.slice(0, vote.choices)].map((letter, place) =>
-        button([letter, said[place] && " ", coded(said[place] ?? "")], `vote ${letter}`, say("vote", letter), { "aria-pressed": String(vote.mine === letter) }),
-      )
-    : [];
+  const letters = vote?.open ? [...LETTERS.slice(0, vote.choices)] : [];
+  const choices = letters.map((letter, place) =>
+    button([letter, said[place] && " ", coded(said[place] ?? "")], `vote ${letter}`, say("vote", letter), {
+      "aria-pressed": String(vote.mine === letter),
+    }),
+  );
   const closed = vote && !vote.open ? (vote.mine ? `Closed. You said ${vote.mine}.` : "Closed.") : "No question at the moment.";
   const waiting = seen.before ? `${count(seen.before, "other")} before you` : "you're next";
+  const hand = seen.hand ? `Hand down (${waiting})` : "Raise a hand";
   draw(
     el("h1", {}, "You're ", el("span", { class: "who" }, seen.name)),
-    el("p", { class: "soft" }, "Only the instructor sees that name."),
-    el("h2", {}, vote?.round > 1 ? "Vote again, after the discussion" : "Vote"),
+    soft("Only the instructor sees that name."),
+    heading(vote?.round > 1 ? "Vote again, after the discussion" : "Vote"),
     vote?.open && asks && el("p", {}, coded(asks)),
-    choices.length ? el("div", { class: "bar" }, choices) : el("p", { class: "soft" }, closed),
-    el("h2", {}, "Help"),
-    el(
-      "div",
-      { class: "bar" },
-      button(seen.hand ? `Hand down (${waiting})` : "Raise a hand", "hand", say("hand", !seen.hand), { "aria-pressed": String(seen.hand) }),
-    ),
-    el("h2", {}, "Pace"),
-    el("div", { class: "bar" }, pace("fast", "Too fast"), pace("lost", "I'm lost")),
+    choices.length ? bar(choices) : soft(closed),
+    heading("Help"),
+    bar(button(hand, "hand", say("hand", !seen.hand), { "aria-pressed": String(seen.hand) })),
+    heading("Pace"),
+    bar(pace("fast", "Too fast"), pace("lost", "I'm lost")),
   );
 }
 
