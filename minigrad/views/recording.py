@@ -183,18 +183,13 @@ class Recording(Trace):
         return what_if(self, step, saved, attributes, gradient, node, leaf)
 
     def explain(
-        self,
-        what: str,
-        element: Sequence[int] | None = None,
-        *,
-        output: int = 0,
-        step: int | None = None,
+        self, what: str, element: Sequence[int] | None = None, *, output: int = 0
     ) -> Explanation:
         """Which sum the gradient at a node is, and of which terms each part is made.
 
         ``what`` is a leaf (``"x.grad"``), a node's label or its id; ``element`` one
         element of the gradient: with it, or of a single number, the terms are told.
-        ``step`` counts all steps, as ``sentences(3)`` has them; by default the end.
+        It's told of the last backward; the player tells it of each step.
         Terms are there after ``step``, ``%%step`` or ``record(keep_values=True)``.
         Raises: ArgumentValueError for a node or an element that is not there.
 
@@ -206,7 +201,7 @@ class Recording(Trace):
         'Arrived at AccumulateGrad of x: 8 = ...'
         """
         self.add_terms()
-        return explain(self.data, what, element, output, step)
+        return explain(self.data, what, element, output)
 
     def __repr__(self) -> str:
         title = self.data["meta"].get("title") or "untitled"
