@@ -190,12 +190,10 @@ def ranged(name: str, given: tuple[Any, ...], start: Any) -> Slider:
     """A slider with the ends that were given."""
     numbers = all(is_number(part) for part in given)
     if not numbers or len(given) not in (2, 3) or not given[0] < given[1]:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "live",
-                f"{name}={given!r} isn't the range of a slider",
-                "give (low, high) or (low, high, step); values to type as a list",
-            )
+        raise errors.ArgumentValueError.at(
+            "live",
+            f"{name}={given!r} isn't the range of a slider",
+            "give (low, high) or (low, high, step); values to type as a list",
         )
     low, high = given[:2]
     whole = all(isinstance(part, int) for part in given)
@@ -231,12 +229,10 @@ def round_step(step: float) -> float:
 def few(name: str, size: int) -> None:
     """Refuse what is too much for one line of text."""
     if size > MOST_NUMBERS:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "live",
-                f"{name} has {size} numbers, too many to type",
-                f"make it inside the function; at most {MOST_NUMBERS} can be typed",
-            )
+        raise errors.ArgumentValueError.at(
+            "live",
+            f"{name} has {size} numbers, too many to type",
+            f"make it inside the function; at most {MOST_NUMBERS} can be typed",
         )
 
 

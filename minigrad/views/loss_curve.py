@@ -199,7 +199,7 @@ def number_of(name: str, value: Any) -> float:
 
 def refused(what: str, fix: str) -> errors.ArgumentValueError:
     """The error for what the loop cannot be done with."""
-    return errors.ArgumentValueError(errors.message("training", what, fix))
+    return errors.ArgumentValueError.at("training", what, fix)
 
 
 def is_in_notebook() -> bool:

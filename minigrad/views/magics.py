@@ -86,7 +86,7 @@ def options_of(line: str) -> tuple[dict[str, str], str]:
             what = f"{value!r} isn't a name for a variable"
         if what:
             fix = "write %%step --as trace or --level phases or --memory, and a title"
-            raise CellError(errors.message("%%step", what, fix))
+            raise CellError.at("%%step", what, fix)
         found[option] = value
     return found, rest
 
@@ -140,12 +140,10 @@ def session_code(
     """
     tree = ast.parse(source, name)
     if _awaits(tree, name):
-        raise CellError(
-            errors.message(
-                "%%step",
-                "the cell has an await outside a function, so it can't be recorded",
-                "await in an earlier cell, and record what you do with the result",
-            )
+        raise CellError.at(
+            "%%step",
+            "the cell has an await outside a function, so it can't be recorded",
+            "await in an earlier cell, and record what you do with the result",
         )
     future, body = _split_at_future(tree.body)
     if body:

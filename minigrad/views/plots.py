@@ -45,12 +45,10 @@ class Lines:
         'It grows. The ring is at 2: 4.'
         """
         if not (math.isfinite(x) and math.isfinite(y)):
-            raise errors.ArgumentValueError(
-                errors.message(
-                    "marked",
-                    f"{x}, {y} can't be drawn",
-                    "give two finite numbers",
-                )
+            raise errors.ArgumentValueError.at(
+                "marked",
+                f"{x}, {y} can't be drawn",
+                "give two finite numbers",
             )
         said = f"{self.sentence} The ring is at {short(x)}: {short(y)}."
         return replace(self, sentence=said, mark=(x, y))
@@ -165,18 +163,14 @@ def plot_lines(
     """
     for name, ys in lines.items():
         if len(ys) != len(across):
-            raise errors.ArgumentValueError(
-                errors.message(
-                    "plot_lines",
-                    f"the line {name!r} has {len(ys)} points, and there are "
-                    f"{len(across)} places for them",
-                    "give one value for each place",
-                )
+            raise errors.ArgumentValueError.at(
+                "plot_lines",
+                f"the line {name!r} has {len(ys)} points, and there are "
+                f"{len(across)} places for them",
+                "give one value for each place",
             )
     if not lines or not len(across):
-        raise errors.ArgumentValueError(
-            errors.message(
-                "plot_lines", "there is no line to draw", "give a name and values"
-            )
+        raise errors.ArgumentValueError.at(
+            "plot_lines", "there is no line to draw", "give a name and values"
         )
     return Lines(list(across), dict(lines), x, y, says)

@@ -72,13 +72,11 @@ class Recording(Trace):
         """
         choices = [str(choice) for choice in choices]
         if len(choices) < 2 or str(answer) not in choices:
-            raise errors.ArgumentValueError(
-                errors.message(
-                    "ask",
-                    f"the answer {str(answer)!r} is not one of at least two choices: "
-                    f"{', '.join(map(repr, choices)) or 'none'}",
-                    "give the choices as a list, and the answer as one of them",
-                )
+            raise errors.ArgumentValueError.at(
+                "ask",
+                f"the answer {str(answer)!r} is not one of at least two choices: "
+                f"{', '.join(map(repr, choices)) or 'none'}",
+                "give the choices as a list, and the answer as one of them",
             )
         place = step_that_says(self, before, "ask", most=2) - 1
         event: dict[str, Any] = {"k": "ask", "say": question, "d": 0}
@@ -308,12 +306,10 @@ def step(
     if is_function_class(function):
         function = function.apply  # type: ignore[attr-defined]  # either engine's
     if not callable(function):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "step",
-                f"{type(function).__name__} can't be called",
-                "give the function and its arguments: step(function, x, y)",
-            )
+        raise errors.ArgumentTypeError.at(
+            "step",
+            f"{type(function).__name__} can't be called",
+            "give the function and its arguments: step(function, x, y)",
         )
     title = name_of_callable(function)
     recording = Recording()
