@@ -138,7 +138,7 @@ class LivePlayer:
         """What the page shows, as JSON; ``by`` names the change that led to it."""
         shown = {
             "trace": page.played(self.recording._pictured()),
-            "inputs": {name: one.spec() for name, one in self._inputs.items()},
+            "inputs": {name: one.spec for name, one in self._inputs.items()},
             "values": self._typed,
             "problems": self._problems,
             "printed": self._printed,
