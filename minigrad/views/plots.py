@@ -83,24 +83,13 @@ class Lines:
     def svg(self) -> str:
         """The drawing, its text in the colour of the text around it."""
         from matplotlib import rc_context
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
 
-        settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "", "font.size": 11}
-        settings |= {"font.family": "sans-serif", "text.color": INK}
-        with rc_context(settings):
+        settings: Any = {"font.size": 11, "font.family": "sans-serif"}
+        with rc_context(settings | {"text.color": INK}):
             figure = Figure(figsize=(7.2, 3.2), layout="constrained")
-            FigureCanvasSVG(figure)
             self._draw(figure.add_subplot())
-            text = io.StringIO()
-            figure.savefig(
-                text, format="svg", transparent=True, metadata={"Date": None}
-            )
-        drawn = text.getvalue()[text.getvalue().index("<svg") :]
-        drawn = re.sub(r"<metadata>.*?</metadata>", "", drawn, flags=re.DOTALL)
-        drawn = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", drawn, count=1)
-        drawn = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", drawn, count=1)
-        return drawn.replace(INK, "currentColor")
+            return svg_of(figure, transparent=True)
 
     def _draw(self, axes: Any) -> None:
         for place, (name, ys) in enumerate(self.lines.items()):
@@ -127,6 +116,20 @@ class Lines:
         axes.tick_params(colors=INK)
         axes.spines[["top", "right"]].set_visible(False)
         axes.spines[["left", "bottom"]].set_color(INK)
+
+
+def svg_of(figure: Any, **options: Any) -> str:
+    """What matplotlib draws, for any width; ``INK`` becomes that of the text around."""
+    from matplotlib import rc_context
+
+    text = io.StringIO()
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": ""}):
+        figure.savefig(text, format="svg", metadata={"Date": None}, **options)
+    drawn = text.getvalue()[text.getvalue().index("<svg") :]
+    drawn = re.sub(r"<metadata>.*?</metadata>", "", drawn, flags=re.DOTALL)
+    for side in ("width", "height"):
+        drawn = re.sub(rf'(<svg[^>]*?) {side}="[^"]*"', r"\1", drawn, count=1)
+    return drawn.replace(INK, "currentColor")
 
 
 def short(number: float) -> str:
