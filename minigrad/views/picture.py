@@ -121,7 +121,7 @@ class Scene:
         chip[0] = max(chip[0], LEAST_SLOT, room, self._room_of_sum(node["id"]))
         slot = [chip[0], chip[1] if is_long or chip[1] > CHIP else SLOT]
         part = {"k": "leaf", "n": node["id"], "t": title, "v": ref, "chip": chip}
-        self.parts[name] = part | {"slot": slot}
+        self.parts[name] = part | {"slot": slot, "tray": [chip[0], TRAY]}
 
     def _add_call(self, group: Json, node: Json) -> None:
         """A call, or a module with all of its calls: its card, and what came out."""
