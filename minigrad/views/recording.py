@@ -41,16 +41,7 @@ class Recording(Trace):
         )
 
     def to_markdown(self, level: int = 2) -> str:
-        """The sentences of a level as Markdown; levels are those of ``sentences``.
-
-        >>> import minigrad
-        >>> with minigrad.record("double") as trace:
-        ...     y = minigrad.tensor(3.0, requires_grad=True) * 2
-        >>> print(trace.to_markdown(level=1), end="")
-        # double
-        <BLANKLINE>
-        1. MulBackward0 is added to the graph, and leads to AccumulateGrad...
-        """
+        """The sentences of a level as Markdown; levels are those of ``sentences``."""
         return page.markdown_of(self.data, level)
 
     def ask(
@@ -59,16 +50,7 @@ class Recording(Trace):
         """Ask a question before the step whose sentence has the words ``before``.
 
         The player does not go past it until an answer is committed, and shows it
-        beside what happens.
-
-        >>> import minigrad
-        >>> with minigrad.record() as trace:
-        ...     x = minigrad.tensor(3.0, requires_grad=True)
-        ...     (x * 2 + x).backward()
-        >>> says = "AccumulateGrad of x and is added"
-        >>> _ = trace.ask("And x.grad?", ["1", "2", "3"], "3", before=says)
-        >>> [event["k"] for event in trace.data["events"]].count("ask")
-        1
+        beside what happens: ``trace.ask("x.grad?", ["2", "3"], "3", before="x.grad")``.
         """
         choices = [str(choice) for choice in choices]
         if len(choices) < 2 or str(answer) not in choices:
@@ -94,24 +76,17 @@ class Recording(Trace):
         Of several, each is looked for behind the one before; without them all, the
         player opens at its beginning. A step that *Picture* leaves out is opened at
         *Phases*.
-
-        >>> import minigrad
-        >>> with minigrad.record() as trace:
-        ...     minigrad.tensor(3.0, requires_grad=True).sum().backward()
-        >>> trace.open_at("backward begins").start
-        4
         """
-        steps = list(enumerate(self.data["events"], 1))
+        steps = [
+            (n, f"{event.get('why', '')} {event['say']}")
+            for n, event in enumerate(self.data["events"], 1)
+            if event["lvl"] <= 2
+        ]
         self.start = 0
         for text in words:
-            found = [
-                n
-                for n, event in steps[self.start :]
-                if event["lvl"] <= 2
-                and text in f"{event.get('why', '')} {event['say']}"
-            ]
-            self.start = found[0] if found else 0
-            if not found:
+            at = next((n for n, told in steps if n > self.start and text in told), 0)
+            self.start = at
+            if not at:
                 break
         if self.start and self.data["events"][self.start - 1]["lvl"]:
             self.at_level("phases")
