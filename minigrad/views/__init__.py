@@ -36,18 +36,11 @@ __all__ = [
 ]
 
 _FROM = {
-    "Comparison": ".comparing",
-    "compare": ".comparing",
-    "LivePlayer": ".live_player",
-    "live": ".live_player",
-    "Lines": ".plots",
-    "plot_lines": ".plots",
-    "Recording": ".recording",
-    "load_trace": ".recording",
-    "record": ".recording",
-    "step": ".recording",
-    "Training": ".loss_curve",
-    "training": ".loss_curve",
+    **dict.fromkeys(("Comparison", "compare"), ".comparing"),
+    **dict.fromkeys(("LivePlayer", "live"), ".live_player"),
+    **dict.fromkeys(("Training", "training"), ".loss_curve"),
+    **dict.fromkeys(("Lines", "plot_lines"), ".plots"),
+    **dict.fromkeys(("Recording", "load_trace", "record", "step"), ".recording"),
 }
 """Where the names are that are not loaded before they are used."""
 

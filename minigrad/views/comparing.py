@@ -227,12 +227,10 @@ def compare(
     """
     for recording in (first, second):
         if not isinstance(recording, Trace):
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    "compare",
-                    f"{type(recording).__name__} is not a recording",
-                    "give two recordings: compare(first_trace, second_trace)",
-                )
+            raise errors.ArgumentTypeError.at(
+                "compare",
+                f"{type(recording).__name__} is not a recording",
+                "give two recordings: compare(first_trace, second_trace)",
             )
     return Comparison(first, second, titles)
 

@@ -13,7 +13,7 @@ import html
 import importlib
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +78,9 @@ def question_form(
     commit: Callable[[dict[str, str]], str],
     outcome: str = "",
     locks: bool = False,
+    **words: Any,
 ) -> Any:
-    """One part for each question, and a button.
+    """One part for each question, and a button, whose ``words`` may be others.
 
     A question has ``id``, ``text`` and ``choices``, and may have a ``program``.
     With ``kept``, earlier answers, and ``outcome``, what was said to them, the form
@@ -88,7 +89,7 @@ def question_form(
     made = form(
         lambda said: commit({key: value.strip() for key, value in said.items()}),
         locks,
-        **asked(title, text, questions, kept),
+        **asked(title, text, questions, kept) | words,
     )
     made.outcome = outcome
     made.locked = locks and bool(kept)
@@ -177,20 +178,25 @@ def because_form(prompt: str, kept: str, keep: Callable[[str], str]) -> Any:
     )
 
 
-def button(press: str, about: str, then: Callable[[], Any]) -> Any:
-    """A button; what ``then`` gives is shown below it."""
+def answering(then: Callable[[Any], Any], make: Callable[..., Any]) -> Any:
+    """A form that ``make`` makes; what ``then`` gives for an answer is shown below."""
     import ipywidgets
 
-    after = ipywidgets.Output()
+    below = ipywidgets.Output()
 
-    def pressed(_: Any) -> str:
-        after.clear_output()
-        with after:
-            display(then())
+    def show(answer: Any) -> str:
+        below.clear_output()
+        with below:
+            display(then(answer))
         return ""
 
-    pressable = form(pressed, kind="button", press=press, about=about)
-    return ipywidgets.VBox([pressable, after])
+    return ipywidgets.VBox([make(show), below])
+
+
+def button(press: str, about: str, then: Callable[[], Any]) -> Any:
+    """A button; what ``then`` gives is shown below it."""
+    make = partial(form, kind="button", press=press, about=about)
+    return answering(lambda _: then(), make)
 
 
 class Page:
@@ -235,28 +241,17 @@ def choice_form(
         choose(answers[""])
         return ""
 
-    question = {"id": "", "text": title, "choices": list(choices)}
-    form = question_form("", "", [question], {"": kept}, chosen)
-    form.spec = form.spec | {"press": "Choose", "about": "Go on along this path"}
-    return form
+    question = {"id": "", "text": title, "choices": choices}
+    words: Any = {"press": "Choose", "about": "Go on along this path"}
+    return question_form("", "", [question], {"": kept}, chosen, **words)
 
 
 def search_form(text: str, find: Callable[[str], Any]) -> Any:
     """A line to ask in, as often as wanted; what ``find`` gives is shown below it."""
-    import ipywidgets
-
-    found = ipywidgets.Output()
-
-    def asked(answers: dict[str, str]) -> str:
-        found.clear_output()
-        with found:
-            display(find(answers[""]))
-        return ""
-
     question = {"id": "", "text": text, "choices": []}
-    form = question_form("", "", [question], {}, asked)
-    form.spec = form.spec | {"press": "Search", "about": "Find the cell that answers"}
-    return ipywidgets.VBox([form, found])
+    words: Any = {"press": "Search", "about": "Find the cell that answers"}
+    make = partial(question_form, "", "", [question], {}, **words)
+    return answering(lambda answers: find(answers[""]), make)
 
 
 def note(text: str) -> str:

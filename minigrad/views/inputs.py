@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -31,85 +31,58 @@ class InputError(ValueError):
     """What stands in an input is no argument; the text is the sentence beside it."""
 
 
-class Input(ABC):
-    """An argument that can be changed; ``text`` is what stands there at first."""
+@dataclass
+class Input:
+    """An argument that can be changed: how the page shows it, and what is in it first.
 
-    kind = ""
+    ``read`` gives the argument for what was typed or chosen.
+    """
 
-    def __init__(self, start: Any) -> None:
-        self.text = start
-
-    def spec(self) -> Json:
-        """What the page needs to show it."""
-        return {"kind": self.kind}
-
-    @abstractmethod
-    def read(self, given: Any) -> Any:
-        """The argument for what was typed or chosen."""
+    spec: Json
+    text: Any
+    read: Callable[[Any], Any]
 
 
-class Slider(Input):
+def slider(
+    start: Any, low: float, high: float, step: float, fresh: Fresh = lambda new: new
+) -> Input:
     """A number, by a slider and a box; the box may go beyond the slider's ends."""
+    whole = all(isinstance(part, int) for part in (start, low, high, step))
 
-    kind = "slider"
-
-    def __init__(
-        self, start: Any, low: float, high: float, step: float, fresh: Fresh
-    ) -> None:
-        super().__init__(str(start))
-        self._whole = all(isinstance(part, int) for part in (start, low, high, step))
-        self._ends = {"low": low, "high": high, "step": step}
-        self._fresh = fresh
-
-    def spec(self) -> Json:
-        return {**super().spec(), **self._ends}
-
-    def read(self, given: Any) -> Any:
+    def read(given: Any) -> Any:
         text = str(given).strip()
         try:
-            number = int(text) if self._whole else float(text)
+            number = int(text) if whole else float(text)
         except ValueError:
-            key = "input.not-whole" if self._whole else "input.not-number"
+            key = "input.not-whole" if whole else "input.not-number"
             raise InputError(message(key, text=brief(text))) from None
-        return self._fresh(number)
+        return fresh(number)
+
+    spec = {"kind": "slider", "low": low, "high": high, "step": step}
+    return Input(spec, str(start), read)
 
 
-class Switch(Input):
-    """True or False, by a checkbox."""
-
-    kind = "switch"
-
-    def read(self, given: Any) -> bool:
-        return bool(given)
-
-
-class Words(Input):
-    """Any text, as it stands."""
-
-    kind = "words"
-
-    def read(self, given: Any) -> str:
-        return str(given)
-
-
-class Numbers(Input):
+def typed(
+    name: str, array: np.ndarray[Any, Any], text: str, fresh: Fresh, whole: bool
+) -> Input:
     """Numbers in nested brackets, read as literals: nothing that is typed is run."""
+    if array.size > MOST_NUMBERS:
+        raise errors.ArgumentValueError.at(
+            "live",
+            f"{name} has {array.size} numbers, too many to type",
+            f"make it inside the function; at most {MOST_NUMBERS} can be typed",
+        )
 
-    kind = "numbers"
-
-    def __init__(self, start: Any, fresh: Fresh, whole: bool = False) -> None:
-        super().__init__(str(start))
-        self._fresh = fresh
-        self._whole = whole
-
-    def read(self, given: Any) -> Any:
+    def read(given: Any) -> Any:
         numbers = literal(str(given))
-        array = even(numbers)
-        if array.size > MOST_NUMBERS:
+        new = even(numbers)
+        if new.size > MOST_NUMBERS:
             raise InputError(message("input.many", most=MOST_NUMBERS))
-        if self._whole and array.size and array.dtype.kind != "i":
+        if whole and new.size and new.dtype.kind != "i":
             raise InputError(message("input.only-whole"))
-        return self._fresh(numbers)
+        return fresh(numbers)
+
+    return Input({"kind": "numbers"}, text, read)
 
 
 def literal(text: str) -> Any:
@@ -142,22 +115,20 @@ def input_for(name: str, given: Any, start: Any = None) -> Input | None:
     if isinstance(given, tuple):
         return ranged(name, given, start)
     if isinstance(given, bool | np.bool_):
-        return Switch(bool(given))
+        return Input({"kind": "switch"}, bool(given), bool)
     if isinstance(given, str):
-        return Words(given)
+        return Input({"kind": "words"}, given, str)
     if isinstance(given, int | float | np.integer | np.floating):
-        number = given.item() if isinstance(given, np.generic) else given
-        return around(number, lambda value: value)
+        return around(given.item() if isinstance(given, np.generic) else given)
     if isinstance(given, Tensor):
         return of_tensor(name, given)
     if isinstance(given, np.ndarray) and given.dtype.kind in "if":
-        few(name, given.size)
         kind = given.dtype
         whole = kind.kind == "i"
-        return Numbers(spelled(given), lambda new: np.array(new, dtype=kind), whole)
+        text = spelled(given)
+        return typed(name, given, text, lambda new: np.array(new, dtype=kind), whole)
     if isinstance(given, list) and is_numbers(given):
-        few(name, np.asarray(given).size)
-        return Numbers(given, as_list)
+        return typed(name, np.asarray(given), str(given), as_list, False)
     return None
 
 
@@ -166,18 +137,16 @@ def of_tensor(name: str, given: Tensor) -> Input | None:
     array = given.detach().numpy()
     if array.dtype.kind not in "if":
         return None
-    few(name, array.size)
     dtype, flag = given.dtype, given.requires_grad
 
     def fresh(new: Any) -> Tensor:
         return tensor(new, dtype=dtype, requires_grad=flag)
 
     if array.ndim == 0:
-        slider = around(array.item(), fresh)
-        # A float32 is written shorter than it is as a float.
-        slider.text = str(array[()])
-        return slider
-    return Numbers(spelled(array), fresh, array.dtype.kind == "i")
+        made = around(array.item(), fresh)
+        made.text = str(array[()])  # a float32 is written shorter than it is as a float
+        return made
+    return typed(name, array, spelled(array), fresh, array.dtype.kind == "i")
 
 
 def spelled(array: np.ndarray[Any, Any]) -> str:
@@ -186,16 +155,14 @@ def spelled(array: np.ndarray[Any, Any]) -> str:
     return " ".join(lines.split())
 
 
-def ranged(name: str, given: tuple[Any, ...], start: Any) -> Slider:
+def ranged(name: str, given: tuple[Any, ...], start: Any) -> Input:
     """A slider with the ends that were given."""
     numbers = all(is_number(part) for part in given)
     if not numbers or len(given) not in (2, 3) or not given[0] < given[1]:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "live",
-                f"{name}={given!r} isn't the range of a slider",
-                "give (low, high) or (low, high, step); values to type as a list",
-            )
+        raise errors.ArgumentValueError.at(
+            "live",
+            f"{name}={given!r} isn't the range of a slider",
+            "give (low, high) or (low, high, step); values to type as a list",
         )
     low, high = given[:2]
     whole = all(isinstance(part, int) for part in given)
@@ -209,16 +176,16 @@ def ranged(name: str, given: tuple[Any, ...], start: Any) -> Slider:
     start = min(max(start, low), high)
     if isinstance(start, float) and whole:
         step = round_step((high - low) / STEPS)
-    return Slider(start, low, high, step, lambda value: value)
+    return slider(start, low, high, step)
 
 
-def around(number: float, fresh: Fresh) -> Slider:
+def around(number: float, fresh: Fresh = lambda new: new) -> Input:
     """A slider for a number of which only the value is known."""
     if isinstance(number, int):
         low = 0 if number >= 0 else 2 * number
-        return Slider(number, low, max(10, 2 * abs(number)), 1, fresh)
+        return slider(number, low, max(10, 2 * abs(number)), 1, fresh)
     most = 2 * abs(number) if number and math.isfinite(number) else 1.0
-    return Slider(number, -most, most, round_step(most / (STEPS / 2)), fresh)
+    return slider(number, -most, most, round_step(most / (STEPS / 2)), fresh)
 
 
 def round_step(step: float) -> float:
@@ -226,18 +193,6 @@ def round_step(step: float) -> float:
     power = 10.0 ** math.floor(math.log10(step))
     factor = max(part for part in (1, 2, 5) if part * power <= step * (1 + 1e-9))
     return float(f"{factor * power:g}")
-
-
-def few(name: str, size: int) -> None:
-    """Refuse what is too much for one line of text."""
-    if size > MOST_NUMBERS:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "live",
-                f"{name} has {size} numbers, too many to type",
-                f"make it inside the function; at most {MOST_NUMBERS} can be typed",
-            )
-        )
 
 
 def is_number(item: Any) -> bool:

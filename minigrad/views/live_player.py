@@ -73,22 +73,18 @@ class LivePlayer:
         Raises: ArgumentValueError for what is no input, or cannot be read.
         """
         for name in given.keys() - self._inputs.keys():
-            raise errors.ArgumentValueError(
-                errors.message(
-                    "change",
-                    f"there is no input {name!r}",
-                    f"the inputs are {', '.join(self._inputs) or 'none'}",
-                )
+            raise errors.ArgumentValueError.at(
+                "change",
+                f"there is no input {name!r}",
+                f"the inputs are {', '.join(self._inputs) or 'none'}",
             )
         for name, value in given.items():
             problem = problem_of(self._inputs[name], value)
             if problem is not None:
-                raise errors.ArgumentValueError(
-                    errors.message(
-                        "change",
-                        f"{name}: {problem}",
-                        "give it as you'd type it into the input",
-                    )
+                raise errors.ArgumentValueError.at(
+                    "change",
+                    f"{name}: {problem}",
+                    "give it as you'd type it into the input",
                 )
         self._take(given)
         self.widget.shown = self._shown()
@@ -142,7 +138,7 @@ class LivePlayer:
         """What the page shows, as JSON; ``by`` names the change that led to it."""
         shown = {
             "trace": page.played(self.recording._pictured()),
-            "inputs": {name: one.spec() for name, one in self._inputs.items()},
+            "inputs": {name: one.spec for name, one in self._inputs.items()},
             "values": self._typed,
             "problems": self._problems,
             "printed": self._printed,
@@ -190,12 +186,10 @@ def bound(
     try:
         call = signature_of(function).bind(*args, **given)
     except (TypeError, ValueError) as error:
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "live",
-                f"{name_of_callable(function)} can't be called like that: {error}",
-                "give the function, and a value or a range for each argument",
-            )
+        raise errors.ArgumentTypeError.at(
+            "live",
+            f"{name_of_callable(function)} can't be called like that: {error}",
+            "give the function, and a value or a range for each argument",
         ) from None
     call.apply_defaults()
     return call
@@ -233,12 +227,10 @@ def inputs_of(
             parameter.VAR_KEYWORD,
         )
         if is_nameless and value:
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    "live",
-                    f"{name_of_callable(function)} takes any number of {name}",
-                    "give a function that names its arguments: def program(x, y): ...",
-                )
+            raise errors.ArgumentTypeError.at(
+                "live",
+                f"{name_of_callable(function)} takes any number of {name}",
+                "give a function that names its arguments: def program(x, y): ...",
             )
         is_default = isinstance(value, tuple) and value is start
         one = None if is_nameless or is_default else input_for(name, value, start)

@@ -14,14 +14,9 @@ from minigrad import errors
 from minigrad.engine.core.tensor import Tensor
 from minigrad.views.plots import Lines, plot_lines
 
-POINTS: Final = 50
-"""So many points a line has at most; each is the mean of the batches up to there."""
-
-SHARE: Final = 0.1
-"""At most this share of the time goes into drawing."""
-
-PAUSE: Final = 0.5
-"""Seconds between two drawings, at least."""
+POINTS: Final = 50  # of a line at most; each is the mean of the batches up to there
+SHARE: Final = 0.1  # of the time, at most, goes into drawing
+PAUSE: Final = 0.5  # seconds between two drawings, at least
 
 
 class Training:
@@ -75,10 +70,10 @@ class Training:
                 f"{', '.join(self.noted)}",
                 "note the same names for every batch",
             )
-        lengths = {len(line) for line in self.noted.values()}
-        if self._begun <= max(lengths, default=0):
+        count = max(map(len, self.noted.values()), default=0)
+        if self._begun <= count:
             raise refused(
-                f"got {max(lengths, default=0) + 1} notes for {self._begun} batches",
+                f"got {count + 1} notes for {self._begun} batches",
                 "call it once for each batch, in the loop over the batches",
             )
         for name, value in values.items():
@@ -199,7 +194,7 @@ def number_of(name: str, value: Any) -> float:
 
 def refused(what: str, fix: str) -> errors.ArgumentValueError:
     """The error for what the loop cannot be done with."""
-    return errors.ArgumentValueError(errors.message("training", what, fix))
+    return errors.ArgumentValueError.at("training", what, fix)
 
 
 def is_in_notebook() -> bool:

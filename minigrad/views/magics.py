@@ -68,27 +68,22 @@ def options_of(line: str) -> tuple[dict[str, str], str]:
     Raises: CellError for a wrong name or level, and for another option.
     """
     found = {"--as": "", "--level": "", "--memory": ""}
-    rest = line.strip()
-    while rest.startswith("--"):
-        option, _, rest = rest.partition(" ")
-        rest = rest.strip()
-        if option == "--memory":
-            found[option] = "open"
-            continue
-        value, _, rest = rest.partition(" ")
-        rest = rest.strip()
-        what = ""
+    words = line.split()
+    while words and words[0].startswith("--"):
+        option = words.pop(0)
+        value = "open" if option == "--memory" else words.pop(0) if words else ""
         if option not in found:
             what = f"there is no option {option}"
         elif option == "--level" and value not in LEVELS:
             what = f"there is no level {value!r}; use one of {', '.join(LEVELS)}"
         elif not value.isidentifier() or keyword.iskeyword(value):
             what = f"{value!r} isn't a name for a variable"
-        if what:
-            fix = "write %%step --as trace or --level phases or --memory, and a title"
-            raise CellError(errors.message("%%step", what, fix))
-        found[option] = value
-    return found, rest
+        else:
+            found[option] = value
+            continue
+        fix = "write %%step --as trace or --level phases or --memory, and a title"
+        raise CellError.at("%%step", what, fix)
+    return found, " ".join(words)
 
 
 def step_cell(shell: Any, title: str, cell: str, options: Mapping[str, str]) -> None:
@@ -140,12 +135,10 @@ def session_code(
     """
     tree = ast.parse(source, name)
     if _awaits(tree, name):
-        raise CellError(
-            errors.message(
-                "%%step",
-                "the cell has an await outside a function, so it can't be recorded",
-                "await in an earlier cell, and record what you do with the result",
-            )
+        raise CellError.at(
+            "%%step",
+            "the cell has an await outside a function, so it can't be recorded",
+            "await in an earlier cell, and record what you do with the result",
         )
     future, body = _split_at_future(tree.body)
     if body:

@@ -104,11 +104,8 @@ def steps_of(first: Json, second: Json, names: Mapping[str, str]) -> str:
                 move = SECOND
             else:
                 move = FIRST if over == other else SECOND if at == one else BOTH
-            at, over, found = (
-                at + (move != SECOND),
-                over + (move != FIRST),
-                found + move,
-            )
+            found += move
+            at, over = at + (move != SECOND), over + (move != FIRST)
         if (one, other) != ends:
             at, over, found = at + 1, over + 1, found + BOTH
     return found

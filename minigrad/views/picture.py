@@ -8,13 +8,19 @@ Graphviz finds the places; the page draws, and no step moves anything.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from minigrad.tracing.messages import message
 from minigrad.tracing.titles import operation_of
 from minigrad.views import graph
-from minigrad.views.picture_facts import Facts, is_short, shortened
+from minigrad.views.picture_facts import (
+    Facts,
+    is_short,
+    shape_words,
+    shortened,
+    written,
+)
 from minigrad.views.picture_modules import groups_of
 from minigrad.views.picture_places import Places
 from minigrad.views.picture_sizes import CHIP, OUT, SLOT, TRAY, Spot
@@ -121,7 +127,7 @@ class Scene:
         chip[0] = max(chip[0], LEAST_SLOT, room, self._room_of_sum(node["id"]))
         slot = [chip[0], chip[1] if is_long or chip[1] > CHIP else SLOT]
         part = {"k": "leaf", "n": node["id"], "t": title, "v": ref, "chip": chip}
-        self.parts[name] = part | {"slot": slot}
+        self.parts[name] = part | {"slot": slot, "tray": [chip[0], TRAY]}
 
     def _add_call(self, group: Json, node: Json) -> None:
         """A call, or a module with all of its calls: its card, and what came out."""
@@ -248,16 +254,8 @@ class Scene:
     def _room_of_tangent(self, values: Iterable[Json]) -> float:
         """How wide it is where the tangents of values stand that have no node."""
         refs = [self._told.tangents.get(one.get("t", "")) for one in values]
-        found = [
-            (one, self.data["values"][one["v"]]) for one in refs if one is not None
-        ]
-        texts = [
-            brief_text(self.data, ref)
-            if is_short(value)
-            else "\u00d7".join(map(str, value["shape"]))
-            for ref, value in found
-        ]
-        words = [message("tangent.beside", value=shortened(text)) for text in texts]
+        texts = [shortened(written(self.data, ref)) for ref in refs if ref is not None]
+        words = [message("tangent.beside", value=text) for text in texts]
         return max([len(text) * LETTER + 14 for text in words], default=0.0)
 
     def _chip(self, title: str, ref: Json | None, like: Json | None = None) -> Spot:
@@ -283,12 +281,6 @@ class Scene:
 def side_of(rows: int, columns: int) -> int:
     """The side of the squares of which an array is drawn."""
     return max(6, min(14, 84 // columns, 66 // rows))
-
-
-def shape_words(shape: Sequence[int], mapped: Sequence[int] = ()) -> str:
-    """A shape; the lengths that count the examples of a vmap stand in brackets."""
-    lengths = [f"[{n}]" if axis in mapped else str(n) for axis, n in enumerate(shape)]
-    return "\u00d7".join(lengths)
 
 
 Cell = tuple[str, str, float]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from minigrad.tracing.messages import message
@@ -20,6 +20,20 @@ def is_short(value: Mapping[str, Any]) -> bool:
     """Whether a value is written, and not drawn."""
     shape = value["shape"]
     return not shape or (len(shape) == 1 and shape[0] <= 3 and not value["cut"])
+
+
+def shape_words(shape: Sequence[int], mapped: Sequence[int] = ()) -> str:
+    """A shape; the lengths that count the examples of a vmap stand in brackets."""
+    lengths = [f"[{n}]" if axis in mapped else str(n) for axis, n in enumerate(shape)]
+    return "\u00d7".join(lengths)
+
+
+def written(data: Mapping[str, Any], ref: Json) -> str:
+    """What is written of a value: itself, or its shape."""
+    value = data["values"].get(ref.get("v"))
+    if value is None or is_short(value):
+        return brief_text(data, ref)
+    return shape_words(value["shape"])
 
 
 def shortened(text: str, most: int = MOST_LETTERS) -> str:
@@ -174,12 +188,7 @@ class Facts:
             return ", ".join(brief_text(self._data, one) for one in numbers)
         family, _, name = key.partition(".")
         title = name if family == "attr" else ref.get("name") or ""
-        value = self._data["values"].get(ref.get("v"))
-        if value is None or is_short(value):
-            text = brief_text(self._data, ref)
-        else:
-            text = "\u00d7".join(map(str, value["shape"]))
-        return f"{title} {text}".strip()
+        return f"{title} {written(self._data, ref)}".strip()
 
 
 def _is_kept(ref: Json) -> bool:

@@ -18,6 +18,7 @@ from minigrad.views.picture_sizes import Point, Spot, side, size_of, spread, tab
 Json = dict[str, Any]
 Way = Callable[[Json, Point, Point], str]
 """The curve of a line between two points."""
+Lanes = Iterator[tuple[float, float]]
 
 MOST_ASKED: Final = 60  # parts; of more than these Graphviz is not asked
 NEAR, FAR = 36, 200  # points between the columns, at least and at most
@@ -80,39 +81,37 @@ class Places:
         tall = 72 * float(rows[0][3])
         names = list(self._parts)
         middles: dict[str, Point] = {}
-        curves: dict[tuple[str, str], list[list[float]]] = defaultdict(list)
+        curves: dict[tuple[str, str], list[list[Point]]] = defaultdict(list)
+
+        def points(numbers: list[str]) -> list[Point]:
+            pairs = zip(numbers[::2], numbers[1::2], strict=True)
+            return [(72 * float(x), tall - 72 * float(y)) for x, y in pairs]
+
         for row in rows[1:]:
             if row[0] == "node":
-                x, y = (72 * float(one) for one in row[2:4])
-                middles[names[int(row[1][1:])]] = x, tall - y
+                (middles[names[int(row[1][1:])]],) = points(row[2:4])
             elif row[0] == "edge":
                 ends = names[int(row[1][1:])], names[int(row[2][1:])]
-                numbers = [72 * float(one) for one in row[4 : 4 + 2 * int(row[3])]]
-                numbers[1::2] = [tall - one for one in numbers[1::2]]
-                curves[ends].append(numbers)
-        spans = []
-        for name, (x, _) in middles.items():
-            half = self._sizes[name][0] / 2
-            spans.append((x - half, x + half))
-        columns = Columns(spans)
+                curves[ends].append(points(row[4 : 4 + 2 * int(row[3])]))
+        halves = {name: self._sizes[name][0] / 2 for name in middles}
+        columns = Columns(
+            [(x - halves[n], x + halves[n]) for n, (x, _) in middles.items()]
+        )
         for line in self._lines.values():
             left, right = (middles[line[end]][0] for end in ("of", "to"))
             columns.need(left, right, line.get("room", 0))
         columns.fill(SHAPE * tall)
-        down, tall = self._apart(middles, tall)
-        lanes = self._lanes(middles, down)
+        down, tall, lanes = self._apart(middles, tall)
 
         def way(line: Json, left: Point, right: Point) -> str:
             of, to = line["of"], line["to"]
-            known = curves[of, to]
-            points = known.pop(0) if known else []
-            points[::2] = [columns.moved(x) for x in points[::2]]
-            points[1::2] = [y + down[to] for y in points[1::2]]
+            known = curves[of, to].pop(0) if curves[of, to] else []
             gaps = columns.gaps(left[0], right[0])
             if len(gaps) == 1:
                 return _across(left, *gaps[0], right)
             if down[of] == down[to] or not gaps:
-                return _path(left, points, right)
+                moved = [(columns.moved(x), y + down[to]) for x, y in known]
+                return _path(left, moved, right)
             (start, begin), (over, end) = gaps[0], gaps[-1]
             lane, share = next(lanes)
             return _across(left, start, end, right, lane, (begin, over), share)
@@ -122,47 +121,30 @@ class Places:
         }
         return self._shown(middles, (columns.moved(72 * float(rows[0][2])), tall), way)
 
-    def _spans(self, middles: Mapping[str, Point], is_upper: bool) -> list[Point]:
-        """From where to where the parts reach that are upper ones, or are not."""
-        halves = {name: self._sizes[name][1] / 2 for name in middles}
-        return [
-            (y - halves[name], y + halves[name])
-            for name, (_, y) in middles.items()
-            if (name in self._upper) == is_upper
-        ]
-
     def _apart(
         self, middles: Mapping[str, Point], tall: float
-    ) -> tuple[dict[str, float], float]:
-        """How far each part moves down, until upper ones are above; the new height."""
-        above, below = self._spans(middles, True), self._spans(middles, False)
-        if not above or not below:
-            return dict.fromkeys(middles, 0.0), tall
-        top, bottom = min(above)[0], max([low for _, low in above])
-        lanes = ROW + LANE * sum(
-            [
-                (line["of"] in self._upper) != (line["to"] in self._upper)
-                for line in self._lines.values()
-            ]
-        )
-        lower = bottom - top + lanes - min(below)[0]
-        down = {name: -top if name in self._upper else lower for name in middles}
-        return down, max([low for _, low in below]) + lower
+    ) -> tuple[dict[str, float], float, Lanes]:
+        """How far each part moves down, until upper ones are above; the new height.
 
-    def _lanes(
-        self, middles: Mapping[str, Point], down: Mapping[str, float]
-    ) -> Iterator[tuple[float, float]]:
-        """How high lines go between upper parts and others, one after the other.
-
-        And at which share of a gap between columns each turns.
+        And for lines that go between both, one after the other, how high they go and at
+        which share of a gap between columns they turn.
         """
-        above = [
-            y + down[name] + self._sizes[name][1] / 2
-            for name, (_, y) in middles.items()
-            if name in self._upper
-        ]
-        heights = count(max(above, default=0) + ROW, LANE)
-        return zip(heights, cycle((0.5, 0.35, 0.65, 0.2, 0.8)), strict=False)
+        spans: dict[bool, list[Point]] = {True: [], False: []}
+        for name, (_, y) in middles.items():
+            half = self._sizes[name][1] / 2
+            spans[name in self._upper].append((y - half, y + half))
+        above, below = spans[True], spans[False]
+        shares = cycle((0.5, 0.35, 0.65, 0.2, 0.8))
+        if not above or not below:
+            return dict.fromkeys(middles, 0.0), tall, zip(count(), shares, strict=False)
+        top = min(above)[0]
+        bottom = max([low for _, low in above]) - top
+        ends = [(line["of"], line["to"]) for line in self._lines.values()]
+        between = sum([(of in self._upper) != (to in self._upper) for of, to in ends])
+        lower = bottom + ROW + LANE * between - min(below)[0]
+        down = {name: -top if name in self._upper else lower for name in middles}
+        lanes = zip(count(bottom + ROW, LANE), shares, strict=False)
+        return down, max([low for _, low in below]) + lower, lanes
 
     def columns(self) -> dict[str, int]:
         """In which column a part stands: as far right as its longest way, from 0 on.
@@ -205,7 +187,7 @@ class Places:
                 low = y + tall / 2 + ROW
             edges[column] = [left, 0, left + wide, 0]
             left += wide + 2 * NEAR
-        down, _ = self._apart(middles, 0)
+        down, *_ = self._apart(middles, 0)
         middles = {name: (x, y + down[name]) for name, (x, y) in middles.items()}
         for column, names in members.items():
             halves = [(middles[one][1], self._sizes[one][1] / 2) for one in names]
@@ -307,19 +289,17 @@ def _port(line: Json) -> str:
     return "i" if line["k"] == "value" else "b"
 
 
-def _path(
-    left: tuple[float, float], points: list[float], right: tuple[float, float]
-) -> str:
+def _path(left: Point, points: list[Point], right: Point) -> str:
     """A curve from the side of one part to that of another."""
-    start = f"M{left[0]:g} {left[1]:g}"
+    start = f"M{_written(left)}"
     if not points:
         by = max(30, (right[0] - left[0]) / 2)
-        middle = f"{left[0] + by:g} {left[1]:g} {right[0] - by:g} {right[1]:g}"
-        return f"{start}C{middle} {right[0]:g} {right[1]:g}"
-    x, y, *rest = [f"{one:.1f}".removesuffix(".0") for one in points]
-    start += f"L{x} {y}" if abs(left[0] - points[0]) > 1 else ""
-    end = f"L{right[0]:g} {right[1]:g}" if abs(right[0] - points[-2]) > 1 else ""
-    return f"{start}C{' '.join(rest)}{end}"
+        points = [(left[0] + by, left[1]), (right[0] - by, right[1]), right]
+        return f"{start}C{' '.join(map(_written, points))}"
+    first, *rest = points
+    start += f"L{_written(first)}" if abs(left[0] - first[0]) > 1 else ""
+    end = f"L{_written(right)}" if abs(right[0] - points[-1][0]) > 1 else ""
+    return f"{start}C{' '.join(map(_written, rest))}{end}"
 
 
 def _across(

@@ -11,6 +11,8 @@ Spot = list[float]
 
 CHIP, SLOT, CORD, TRAY = 46, 34, 28, 26  # heights
 GAP = 8
+HANGING: Final = {"chip": 0, "slot": 14, "tray": GAP}
+"""What hangs on a leaf or on data, from top to bottom: how far below what is above."""
 OUT = 20  # from a card to what comes out of it
 TABLE: Final = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">'
 
@@ -22,11 +24,10 @@ def table_of(part: Json, values: int, wires: int) -> str:
     wires come to its box.
     """
     if part["k"] != "call":
-        rows = [("v0", part["chip"][1])]
-        if "slot" in part:
-            rows += [("", 14), ("s", part["slot"][1])]
-        if "tray" in part or "slot" in part:
-            rows += [("", GAP), ("", _tray(part))]
+        ports = {"chip": "v0", "slot": "s", "tray": ""}
+        cells = [(ports[key], part[key][1]) for key in HANGING if key in part]
+        gaps = [("", HANGING[key]) for key in HANGING if key in part]
+        rows = [row for pair in zip(gaps, cells, strict=True) for row in pair]
         return _column(part["chip"][0], rows)
     wide, high = _room(part)
     above, tall = _heights(part["chips"], high)
@@ -71,14 +72,8 @@ def size_of(part: Json) -> tuple[float, float]:
     if part["k"] == "call":
         wide, high = _room(part)
         return wide, high + _cord(part) + part["box"][1] + GAP + part["tray"][1]
-    wide, tall = part["chip"]
-    tall += 14 + part["slot"][1] if "slot" in part else 0
-    return wide, tall + (GAP + _tray(part) if "slot" in part or "tray" in part else 0)
-
-
-def _tray(part: Json) -> float:
-    """How high it is where gradients wait at a leaf, or where a tangent stands."""
-    return float(part["tray"][1]) if "tray" in part else TRAY
+    tall = [gap + part[key][1] for key, gap in HANGING.items() if key in part]
+    return part["chip"][0], sum(tall)
 
 
 def _cord(part: Json) -> float:
@@ -92,14 +87,10 @@ def spread(part: Json, x: float, y: float) -> Json:
     wide, high = size_of(part)
     left, top = x - wide / 2, y - high / 2
     if part["k"] != "call":
-        tall = part["chip"][1]
-        slot = part.get("slot")
-        shown["chip"] = _spot(left, top, wide, tall)
-        if slot:
-            shown["slot"] = _spot(left, top + tall + 14, *slot)
-        if slot or "tray" in part:
-            low = _tray(part)
-            shown["tray"] = _spot(left, top + high - low, wide, low)
+        for key, gap in HANGING.items():
+            if key in part:
+                shown[key] = _spot(left, top + gap, *part[key])
+                top += gap + part[key][1]
         return shown
     right = x + wide / 2
     high = _room(part)[1]

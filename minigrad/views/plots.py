@@ -45,12 +45,10 @@ class Lines:
         'It grows. The ring is at 2: 4.'
         """
         if not (math.isfinite(x) and math.isfinite(y)):
-            raise errors.ArgumentValueError(
-                errors.message(
-                    "marked",
-                    f"{x}, {y} can't be drawn",
-                    "give two finite numbers",
-                )
+            raise errors.ArgumentValueError.at(
+                "marked",
+                f"{x}, {y} can't be drawn",
+                "give two finite numbers",
             )
         said = f"{self.sentence} The ring is at {short(x)}: {short(y)}."
         return replace(self, sentence=said, mark=(x, y))
@@ -85,24 +83,13 @@ class Lines:
     def svg(self) -> str:
         """The drawing, its text in the colour of the text around it."""
         from matplotlib import rc_context
-        from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
 
-        settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "", "font.size": 11}
-        settings |= {"font.family": "sans-serif", "text.color": INK}
-        with rc_context(settings):
+        settings: Any = {"font.size": 11, "font.family": "sans-serif"}
+        with rc_context(settings | {"text.color": INK}):
             figure = Figure(figsize=(7.2, 3.2), layout="constrained")
-            FigureCanvasSVG(figure)
             self._draw(figure.add_subplot())
-            text = io.StringIO()
-            figure.savefig(
-                text, format="svg", transparent=True, metadata={"Date": None}
-            )
-        drawn = text.getvalue()[text.getvalue().index("<svg") :]
-        drawn = re.sub(r"<metadata>.*?</metadata>", "", drawn, flags=re.DOTALL)
-        drawn = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", drawn, count=1)
-        drawn = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", drawn, count=1)
-        return drawn.replace(INK, "currentColor")
+            return svg_of(figure, transparent=True)
 
     def _draw(self, axes: Any) -> None:
         for place, (name, ys) in enumerate(self.lines.items()):
@@ -129,6 +116,20 @@ class Lines:
         axes.tick_params(colors=INK)
         axes.spines[["top", "right"]].set_visible(False)
         axes.spines[["left", "bottom"]].set_color(INK)
+
+
+def svg_of(figure: Any, **options: Any) -> str:
+    """What matplotlib draws, for any width; ``INK`` becomes that of the text around."""
+    from matplotlib import rc_context
+
+    text = io.StringIO()
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": ""}):
+        figure.savefig(text, format="svg", metadata={"Date": None}, **options)
+    drawn = text.getvalue()[text.getvalue().index("<svg") :]
+    drawn = re.sub(r"<metadata>.*?</metadata>", "", drawn, flags=re.DOTALL)
+    for side in ("width", "height"):
+        drawn = re.sub(rf'(<svg[^>]*?) {side}="[^"]*"', r"\1", drawn, count=1)
+    return drawn.replace(INK, "currentColor")
 
 
 def short(number: float) -> str:
@@ -165,18 +166,14 @@ def plot_lines(
     """
     for name, ys in lines.items():
         if len(ys) != len(across):
-            raise errors.ArgumentValueError(
-                errors.message(
-                    "plot_lines",
-                    f"the line {name!r} has {len(ys)} points, and there are "
-                    f"{len(across)} places for them",
-                    "give one value for each place",
-                )
+            raise errors.ArgumentValueError.at(
+                "plot_lines",
+                f"the line {name!r} has {len(ys)} points, and there are "
+                f"{len(across)} places for them",
+                "give one value for each place",
             )
     if not lines or not len(across):
-        raise errors.ArgumentValueError(
-            errors.message(
-                "plot_lines", "there is no line to draw", "give a name and values"
-            )
+        raise errors.ArgumentValueError.at(
+            "plot_lines", "there is no line to draw", "give a name and values"
         )
     return Lines(list(across), dict(lines), x, y, says)

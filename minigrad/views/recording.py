@@ -41,16 +41,7 @@ class Recording(Trace):
         )
 
     def to_markdown(self, level: int = 2) -> str:
-        """The sentences of a level as Markdown; levels are those of ``sentences``.
-
-        >>> import minigrad
-        >>> with minigrad.record("double") as trace:
-        ...     y = minigrad.tensor(3.0, requires_grad=True) * 2
-        >>> print(trace.to_markdown(level=1), end="")
-        # double
-        <BLANKLINE>
-        1. MulBackward0 is added to the graph, and leads to AccumulateGrad...
-        """
+        """The sentences of a level as Markdown; levels are those of ``sentences``."""
         return page.markdown_of(self.data, level)
 
     def ask(
@@ -59,26 +50,15 @@ class Recording(Trace):
         """Ask a question before the step whose sentence has the words ``before``.
 
         The player does not go past it until an answer is committed, and shows it
-        beside what happens.
-
-        >>> import minigrad
-        >>> with minigrad.record() as trace:
-        ...     x = minigrad.tensor(3.0, requires_grad=True)
-        ...     (x * 2 + x).backward()
-        >>> says = "AccumulateGrad of x and is added"
-        >>> _ = trace.ask("And x.grad?", ["1", "2", "3"], "3", before=says)
-        >>> [event["k"] for event in trace.data["events"]].count("ask")
-        1
+        beside what happens: ``trace.ask("x.grad?", ["2", "3"], "3", before="x.grad")``.
         """
         choices = [str(choice) for choice in choices]
         if len(choices) < 2 or str(answer) not in choices:
-            raise errors.ArgumentValueError(
-                errors.message(
-                    "ask",
-                    f"the answer {str(answer)!r} is not one of at least two choices: "
-                    f"{', '.join(map(repr, choices)) or 'none'}",
-                    "give the choices as a list, and the answer as one of them",
-                )
+            raise errors.ArgumentValueError.at(
+                "ask",
+                f"the answer {str(answer)!r} is not one of at least two choices: "
+                f"{', '.join(map(repr, choices)) or 'none'}",
+                "give the choices as a list, and the answer as one of them",
             )
         place = step_that_says(self, before, "ask", most=2) - 1
         event: dict[str, Any] = {"k": "ask", "say": question, "d": 0}
@@ -96,24 +76,17 @@ class Recording(Trace):
         Of several, each is looked for behind the one before; without them all, the
         player opens at its beginning. A step that *Picture* leaves out is opened at
         *Phases*.
-
-        >>> import minigrad
-        >>> with minigrad.record() as trace:
-        ...     minigrad.tensor(3.0, requires_grad=True).sum().backward()
-        >>> trace.open_at("backward begins").start
-        4
         """
-        steps = list(enumerate(self.data["events"], 1))
+        steps = [
+            (n, f"{event.get('why', '')} {event['say']}")
+            for n, event in enumerate(self.data["events"], 1)
+            if event["lvl"] <= 2
+        ]
         self.start = 0
         for text in words:
-            found = [
-                n
-                for n, event in steps[self.start :]
-                if event["lvl"] <= 2
-                and text in f"{event.get('why', '')} {event['say']}"
-            ]
-            self.start = found[0] if found else 0
-            if not found:
+            at = next((n for n, told in steps if n > self.start and text in told), 0)
+            self.start = at
+            if not at:
                 break
         if self.start and self.data["events"][self.start - 1]["lvl"]:
             self.at_level("phases")
@@ -183,18 +156,13 @@ class Recording(Trace):
         return what_if(self, step, saved, attributes, gradient, node, leaf)
 
     def explain(
-        self,
-        what: str,
-        element: Sequence[int] | None = None,
-        *,
-        output: int = 0,
-        step: int | None = None,
+        self, what: str, element: Sequence[int] | None = None, *, output: int = 0
     ) -> Explanation:
         """Which sum the gradient at a node is, and of which terms each part is made.
 
         ``what`` is a leaf (``"x.grad"``), a node's label or its id; ``element`` one
         element of the gradient: with it, or of a single number, the terms are told.
-        ``step`` counts all steps, as ``sentences(3)`` has them; by default the end.
+        It's told of the last backward; the player tells it of each step.
         Terms are there after ``step``, ``%%step`` or ``record(keep_values=True)``.
         Raises: ArgumentValueError for a node or an element that is not there.
 
@@ -206,7 +174,7 @@ class Recording(Trace):
         'Arrived at AccumulateGrad of x: 8 = ...'
         """
         self.add_terms()
-        return explain(self.data, what, element, output, step)
+        return explain(self.data, what, element, output)
 
     def __repr__(self) -> str:
         title = self.data["meta"].get("title") or "untitled"
@@ -313,12 +281,10 @@ def step(
     if is_function_class(function):
         function = function.apply  # type: ignore[attr-defined]  # either engine's
     if not callable(function):
-        raise errors.ArgumentTypeError(
-            errors.message(
-                "step",
-                f"{type(function).__name__} can't be called",
-                "give the function and its arguments: step(function, x, y)",
-            )
+        raise errors.ArgumentTypeError.at(
+            "step",
+            f"{type(function).__name__} can't be called",
+            "give the function and its arguments: step(function, x, y)",
         )
     title = name_of_callable(function)
     recording = Recording()

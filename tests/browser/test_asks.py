@@ -16,7 +16,7 @@ QUESTION = "What will x.grad be?"
 def asking() -> tuple[stories.Json, int]:
     """The fan-in with a question before x.grad changes, and where it stands."""
     recording = Recording(stories.fan_in())
-    recording.ask(QUESTION, ["2", "3", "5"], "5", before="x.grad is now 5")
+    recording.ask(QUESTION, ["2", "3", "5"], "5", before="x.grad was empty")
     kinds = [event["k"] for event in recording.data["events"]]
     return recording.data, kinds.index("ask") + 1
 

@@ -1,13 +1,16 @@
-"""Traces written by hand, event by event: what the views are tested with."""
+"""What the views are tested with: small recordings, and traces written by hand."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import textwrap
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+import minigrad as mg
 
 Json = dict[str, Any]
 
@@ -145,395 +148,68 @@ def plain(text: str) -> Json:
     return {"t": "P", "r": text}
 
 
-def several(*refs: Json) -> Json:
-    return {"t": "L", "i": list(refs)}
-
-
-APPLY = """
-@classmethod
-def apply(cls, *args):
-    inputs = collect_inputs(cls, args)
-
-    ctx = cls.new_ctx(inputs)
-
-    with no_grad():
-        result = cls.run_forward(ctx, args)
-
-    ctx.take_saved(result)
-
-    outputs = wrap_outputs(ctx, result)
-
-    ctx.link_outputs(inputs, outputs)
-    return unpack(outputs)
-"""
-
-RUN = """
-def run(self):
-    while self.ready:
-        node, gradients = self.pick_newest()
-
-        returned = node.call_backward(gradients)
-
-        checked = node.check(returned)
-
-        for edge, gradient in zip(node.edges, checked):
-            self.send(node, edge, gradient)
-
-        self.release(node)
-"""
-
-MUL = """
-class MulConstant(Function):
+class MulConstant(mg.autograd.Function):
     @staticmethod
-    def forward(ctx, x, constant):
+    def forward(ctx: Any, x: mg.Tensor, constant: Any) -> mg.Tensor:
         ctx.constant = constant
         ctx.save_for_backward(x)
         return x * constant
 
     @staticmethod
-    def backward(ctx, grad_output):
-        (x,) = ctx.saved_tensors
+    def backward(ctx: Any, grad_output: mg.Tensor) -> tuple[mg.Tensor, None]:
+        (_x,) = ctx.saved_tensors
         return grad_output * ctx.constant, None
-"""
 
 
-def _sources(story: Story, driver: str) -> None:
-    forward, backward = textwrap.dedent(MUL).strip().split("\n\n")
-    story.source("cell", "driver", "notebook cell", 1, driver)
-    story.source("Function.apply", "engine", "engine/core/function.py", 118, APPLY)
-    story.source(
-        "MulConstant.forward",
-        "user",
-        "notebook cell",
-        2,
-        "\n".join(forward.split("\n")[1:]),
-    )
-    story.source("GraphTask.run", "engine", "engine/core/backward.py", 64, RUN)
-    story.source("MulConstant.backward", "user", "notebook cell", 8, backward)
+def recorded(title: str, program: Callable[[], None]) -> Json:
+    """A recording that opens at *Phases*; of the engine's lines it tells nothing."""
+    data = mg.step(program).at_level("phases").data
+    data["meta"]["title"] = title
+    told = [e for e in data["events"] if (e["k"], e["lvl"]) != ("line", 3)]
+    return {**data, "events": told}
 
 
-def _forward(story: Story, value: Any, constant: int, fails: bool = False) -> None:
-    """The events of ``MulConstant.apply(x, constant)`` up to its wired node."""
-    x = story.tensor(value, "x", rg=True)
-    apply, forward = "Function.apply", "MulConstant.forward"
-    story.call(apply, "Python calls MulConstant.apply.", 3, loc={"x": x})
-    story.in_phase("apply", "collect inputs")
-    story.line(apply, 2, "apply looks at its two arguments: x is a tensor.", 3)
-    story.event("phase", "Collect inputs: of the two arguments, x needs a gradient.")
-    story.in_phase("apply", "create ctx")
-    story.line(apply, 4, "apply makes the ctx of this call.", 3)
-    story.cid = "c0"
-    needs = several(plain("True"), plain("False"))
-    story.event(
-        "ctx.new",
-        "A new ctx: MulConstantBackward, made for this one call.",
-        ctx={
-            "id": "c0",
-            "set": {
-                "needs_input_grad": needs,
-                "flag.materialize_grads": plain("True"),
-            },
-            "del": [],
-        },
-    )
-    story.in_phase("apply", "run forward")
-    story.line(apply, 7, "apply runs your forward.", 3)
-    constant_ref = plain(str(constant))
-    story.call(
-        forward,
-        f"forward is called with x and constant = {constant}.",
-        2,
-        loc={"x": x, "constant": constant_ref},
-    )
-    story.line(forward, 2, "About to put constant on ctx.", 2)
-    story.line(
-        forward,
-        3,
-        f"ctx.constant is now {constant}.",
-        2,
-        ctx={"id": "c0", "set": {"attr.constant": constant_ref}, "del": []},
-    )
-    story.event(
-        "ctx.save",
-        "save_for_backward notes x: it becomes saved[0].",
-        s=story.names[forward],
-        l=3,
-        ctx={"id": "c0", "set": {"saved.0": story.saved(value, "x")}, "del": []},
-    )
-    story.line(forward, 4, "The last line multiplies x by the constant.", 2)
-    if fails:
-        error = (
-            "TypeError: can't multiply sequence by non-int of type 'Tensor'\n"
-            '  fix: multiply by a number, not by <b>"text"</b>'
-        )
-        story.event(
-            "exception",
-            "forward fails here: TypeError.",
-            s=story.names[forward],
-            l=4,
-            err=error,
-        )
-        story.depth -= 1
-        for name, line in ((apply, 7), ("cell", 1)):
-            story.event(
-                "exception",
-                f"The error passes through {name}.",
-                2,
-                s=story.names[name],
-                l=line,
-                err=error,
-            )
-            story.depth -= 1
-        story.data["meta"]["error"] = error
-        return
-    product = story.array(np.asarray(value) * constant)
-    story.leave(forward, 4, "forward returns the product.", 2, product)
-    story.in_phase("apply", "take what was saved")
-    story.event("phase", "Take what was saved: ctx now holds x for backward.")
-    story.in_phase("apply", "wrap outputs")
-    story.line(apply, 11, "apply wraps the array in a Tensor.", 3)
-    story.event("phase", "Wrap outputs: the array becomes the tensor y.")
-    story.in_phase("apply", "link outputs")
-
-
-def mul_constant(size: int = 3) -> Json:
+def mul_constant() -> Json:
     """``MulConstant.apply(x, 10).sum().backward()``."""
-    value = np.arange(1, size + 1, dtype="float32")
-    story = Story("MulConstant.apply(x, 10), then sum and backward")
-    _sources(
-        story,
-        """
-        x = tensor([1.0, 2.0, 3.0], requires_grad=True)
+
+    def program() -> None:
+        x = mg.tensor([1.0, 2.0, 3.0], requires_grad=True)
         y = MulConstant.apply(x, 10)
         y.sum().backward()
-        print(x.grad)
-        """,
-    )
-    story.node("n0", "MulConstantBackward", ctx="c0")
-    story.node("n1", "AccumulateGrad", kind="accumulate", tensor="x")
-    story.node("n2", "SumBackward0", ctx="c1")
-    story.edge("e0", "n0", "n1", 0)
-    story.edge("e1", "n2", "n0", 0)
-    x = story.tensor(value, "x", rg=True)
-    story.call("cell", "The program starts.", 2)
-    story.line("cell", 0, "x is made: a leaf that asks for its gradient.", 2)
-    story.line("cell", 1, "Next: MulConstant.apply(x, 10).", 2, loc={"x": x})
-    _forward(story, value, 10)
-    story.event(
-        "graph.node",
-        "Link outputs: y.grad_fn is this ctx, its edge 0 leads to x.",
-        n="n0",
-        e=["e0"],
-        ctx={
-            "id": "c0",
-            "set": {"edges": several(plain("AccumulateGrad x"), plain("None"))},
-            "del": [],
-        },
-    )
-    y = story.tensor(value * 10, "y", rg=True, fn="MulConstantBackward")
-    story.leave("Function.apply", 14, "apply returns y.", 3, y)
-    story.phase, story.cid = None, None
-    story.line("cell", 2, "y is there. Next: its sum, then backward.", 2, loc={"y": y})
-    story.cid = "c1"
-    story.event(
-        "ctx.new",
-        "sum makes its own ctx: SumBackward0.",
-        ctx={
-            "id": "c1",
-            "set": {
-                "needs_input_grad": several(plain("True")),
-                "attr.shape": plain(f"({size},)"),
-            },
-            "del": [],
-        },
-    )
-    story.event(
-        "graph.node",
-        "The sum's node is wired to MulConstantBackward.",
-        n="n2",
-        e=["e1"],
-        ctx={"id": "c1", "set": {"edges": several(plain("MulConstantBackward"))}},
-    )
-    one, ones = story.array(1.0), story.array(np.ones(size))
-    tens = story.array(np.full(size, 10.0))
-    run, backward = "GraphTask.run", "MulConstant.backward"
-    story.depth += 1
-    story.event(
-        "backward.begin",
-        "backward starts at SumBackward0 with the gradient 1.",
-        create_graph=False,
-        retain=False,
-        roots=[{"n": "n2", "slot": 0, "g": one}],
-    )
-    story.depth -= 1
-    story.call(run, "The traversal starts.", 3)
-    story.in_phase("backward", "pick the next ready node")
-    story.event("node.enter", "Pick SumBackward0: it is ready.", n="n2", g=[one])
-    story.in_phase("backward", "call its backward")
-    story.line(run, 4, "Call its backward.", 3)
-    story.in_phase("backward", "check what it returned")
-    story.line(run, 6, "Check what it returned.", 3)
-    story.in_phase("backward", "add into the receivers")
-    story.event(
-        "grad",
-        "The gradient [1, 1, 1] travels to MulConstantBackward.",
-        e="e1",
-        n="n0",
-        g=ones,
-        total=ones,
-    )
-    story.in_phase("backward", "release")
-    story.event("node.exit", "SumBackward0 is done.", n="n2")
-    story.cid = "c0"
-    story.in_phase("backward", "pick the next ready node")
-    story.event(
-        "node.enter", "Pick MulConstantBackward: its gradient is in.", n="n0", g=[ones]
-    )
-    story.in_phase("backward", "call its backward")
-    story.line(run, 4, "Call its backward: yours.", 3)
-    story.call(
-        backward,
-        "Your backward is called with grad_output = [1, 1, 1].",
-        2,
-        loc={"grad_output": ones},
-    )
-    story.line(backward, 2, "About to read saved_tensors.", 2)
-    story.line(
-        backward,
-        3,
-        "x is back; grad_output is multiplied by ctx.constant.",
-        2,
-        loc={"x": story.saved(value, "x")},
-    )
-    story.leave(
-        backward,
-        3,
-        "backward returns a gradient for x, and None for constant.",
-        2,
-        several(tens, plain("None")),
-    )
-    story.in_phase("backward", "check what it returned")
-    story.event("phase", "Check: two gradients for two inputs, the shapes fit.")
-    story.in_phase("backward", "add into the receivers")
-    story.event(
-        "grad",
-        "The gradient [10, 10, 10] travels to AccumulateGrad of x.",
-        e="e0",
-        n="n1",
-        g=tens,
-        total=tens,
-    )
-    story.in_phase("backward", "release")
-    story.event(
-        "ctx.free",
-        "Release: saved[0] is dropped.",
-        ctx={"id": "c0", "set": {"saved.0": plain("freed")}, "del": []},
-    )
-    story.event("node.exit", "MulConstantBackward is done.", n="n0")
-    story.cid = None
-    story.in_phase("backward", "pick the next ready node")
-    story.event("node.enter", "Pick AccumulateGrad of x.", n="n1", g=[tens])
-    story.in_phase("backward", "call its backward")
-    story.event(
-        "grad.accumulate",
-        "x.grad was None, now it is [10, 10, 10].",
-        n="n1",
-        old=None,
-        new=tens,
-    )
-    story.in_phase("backward", "release")
-    story.event("node.exit", "AccumulateGrad is done.", n="n1")
-    story.phase = None
-    story.event("backward.end", "No node is waiting: backward is over.")
-    story.depth -= 1
-    story.line("cell", 3, "Print the gradient.", 2)
-    story.leave("cell", 3, "The program ends.", 2, plain("None"))
-    story.data["events"][-1]["out"] = "tensor([10., 10., 10.])\n"
-    return story.data
+
+    return recorded("MulConstant.apply(x, 10), then sum and backward", program)
 
 
 def fan_in() -> Json:
     """``(2 * x + 3 * x).backward()``: at x arrive 2 and 3, together 5."""
-    story = Story("Two ways lead to x: their gradients add up")
-    story.source(
-        "cell",
-        "driver",
-        "notebook cell",
-        1,
-        """
-        x = tensor(7.0, requires_grad=True)
+
+    def program() -> None:
+        x = mg.tensor(7.0, requires_grad=True)
         a = x * 2
         b = x * 3
         (a + b).backward()
-        """,
-    )
-    story.node("n0", "MulBackward0", ctx="c0")
-    story.node("n1", "AccumulateGrad", kind="accumulate", tensor="x")
-    story.node("n2", "MulBackward0", ctx="c1")
-    story.node("n3", "AddBackward0", ctx="c2")
-    for id, start, to, slot in (
-        ("e0", "n0", "n1", 0),
-        ("e1", "n2", "n1", 0),
-        ("e2", "n3", "n0", 0),
-        ("e3", "n3", "n2", 1),
-    ):
-        story.edge(id, start, to, slot)
-    x = story.tensor(7.0, "x", rg=True)
-    one, two, three, five = (story.array(float(n)) for n in (1, 2, 3, 5))
-    story.call("cell", "The program starts.", 2)
-    story.line("cell", 0, "x is made.", 2)
-    story.line("cell", 1, "Next: a = x * 2.", 2, loc={"x": x})
-    story.event("graph.node", "a's node leads to x.", n="n0", e=["e0"])
-    story.line("cell", 2, "Next: b = x * 3.", 2)
-    story.event("graph.node", "b's node leads to x as well.", n="n2", e=["e1"])
-    story.line("cell", 3, "Next: add both, then backward.", 2)
-    story.event("graph.node", "The sum has two edges.", n="n3", e=["e2", "e3"])
-    story.event(
-        "backward.begin",
-        "backward starts with 1.",
-        create_graph=False,
-        retain=False,
-        roots=[{"n": "n3", "slot": 0, "g": one}],
-    )
-    story.event("node.enter", "Pick AddBackward0.", n="n3", g=[one])
-    story.event("grad", "1 goes to a.", e="e2", n="n0", g=one, total=one)
-    story.event("grad", "1 goes to b.", e="e3", n="n2", g=one, total=one)
-    story.event("node.exit", "AddBackward0 is done.", n="n3")
-    story.event("node.enter", "Pick b's MulBackward0.", n="n2", g=[one])
-    story.event("grad", "3 goes to x.", e="e1", n="n1", g=three, total=three)
-    story.event("node.exit", "b's node is done.", n="n2")
-    story.event("node.enter", "Pick a's MulBackward0.", n="n0", g=[one])
-    story.event(
-        "grad",
-        "2 goes to x, where 3 waits: together 5.",
-        e="e0",
-        n="n1",
-        g=two,
-        total=five,
-    )
-    story.event("node.exit", "a's node is done.", n="n0")
-    story.event("node.enter", "Pick AccumulateGrad of x.", n="n1", g=[five])
-    story.event("grad.accumulate", "x.grad is now 5.", n="n1", old=None, new=five)
-    story.event("node.exit", "AccumulateGrad is done.", n="n1")
-    story.event("backward.end", "Nothing waits any more.")
-    return story.data
+
+    data = recorded("Two ways lead to x: their gradients add up", program)
+    for event in data["events"]:
+        event["lvl"] = min(event["lvl"], 2)  # a stop at each
+    return data
+
+
+class Fails(MulConstant):
+    @staticmethod
+    def forward(ctx: Any, x: mg.Tensor) -> mg.Tensor:
+        ctx.constant = 10
+        raise TypeError("not by <b>ten</b>")
 
 
 def failing() -> Json:
-    """A forward that raises; one of its values looks like markup."""
-    story = Story("A forward that fails")
-    _sources(
-        story,
-        """
-        x = tensor([1.0, 2.0], requires_grad=True)
-        y = MulConstant.apply(x, "ten")
-        """,
-    )
-    story.node("n0", "AccumulateGrad", kind="accumulate", tensor="x")
-    story.call("cell", "The program starts.", 2)
-    story.line("cell", 1, "Next: MulConstant.apply(x, 'ten').", 2)
-    _forward(story, [1.0, 2.0], 10, fails=True)
-    return story.data
+    """A forward that raises, with what looks like markup."""
+
+    def program() -> None:
+        x = mg.tensor([1.0, 2.0], requires_grad=True)
+        Fails.apply(x)
+
+    return recorded("A forward that fails", program)
 
 
 def grid() -> Json:

@@ -9,16 +9,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import errors
-from minigrad.views.inputs import (
-    InputError,
-    Numbers,
-    Slider,
-    Switch,
-    Words,
-    input_for,
-    problem_of,
-    round_step,
-)
+from minigrad.views.inputs import InputError, input_for, problem_of, round_step
 
 
 def made(given: Any, start: Any = None) -> Any:
@@ -28,23 +19,24 @@ def made(given: Any, start: Any = None) -> Any:
 @pytest.mark.parametrize(
     ("given", "kind"),
     [
-        (2.0, Slider),
-        (3, Slider),
-        ((0.0, 5.0), Slider),
-        (mg.tensor(2.0), Slider),
-        (np.float64(2.0), Slider),
-        (True, Switch),
-        ("relu", Words),
-        ([1, 2], Numbers),
-        (mg.tensor([[1.0, 2.0]]), Numbers),
-        (np.arange(3), Numbers),
-        (["a", "b"], type(None)),
-        (None, type(None)),
-        (mg.nn.Linear(2, 1), type(None)),
+        (2.0, "slider"),
+        (3, "slider"),
+        ((0.0, 5.0), "slider"),
+        (mg.tensor(2.0), "slider"),
+        (np.float64(2.0), "slider"),
+        (True, "switch"),
+        ("relu", "words"),
+        ([1, 2], "numbers"),
+        (mg.tensor([[1.0, 2.0]]), "numbers"),
+        (np.arange(3), "numbers"),
+        (["a", "b"], None),
+        (None, None),
+        (mg.nn.Linear(2, 1), None),
     ],
 )
 def test_kind_of_an_argument_gives_the_kind_of_its_input(given: Any, kind: Any) -> None:
-    assert type(made(given)) is kind
+    one = made(given)
+    assert (one and one.spec["kind"]) == kind
 
 
 @pytest.mark.parametrize(
@@ -67,7 +59,7 @@ def test_slider_has_round_steps_and_starts_where_it_was_told(
     given: Any, start: Any, ends: tuple[float, float, float], text: str
 ) -> None:
     slider = made(given, start)
-    spec = slider.spec()
+    spec = slider.spec
     assert (spec["low"], spec["high"], spec["step"]) == pytest.approx(ends)
     assert slider.text == text
 

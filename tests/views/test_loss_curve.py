@@ -11,7 +11,6 @@ import pytest
 
 import minigrad
 from minigrad import errors
-from minigrad.nn.data import digits
 from minigrad.utils.data import DataLoader, TensorDataset
 from minigrad.views import loss_curve, training
 
@@ -147,22 +146,3 @@ def test_what_cannot_be_done_is_refused() -> None:
             run.note(accuracy=1.0)
         with wrong("notes for"):
             run.note(loss=1.0)
-
-
-def test_digits_are_learned_under_it() -> None:
-    minigrad.manual_seed(0)
-    images, labels = digits()
-    loader = DataLoader(
-        TensorDataset(images.flatten(1), labels), batch_size=128, shuffle=True
-    )
-    model = minigrad.nn.Linear(64, 10)
-    optimizer = minigrad.optim.Adam(model.parameters(), 0.01)
-    run = training(loader, epochs=3)
-    for x, y in run:
-        optimizer.zero_grad()
-        loss = minigrad.nn.functional.cross_entropy(model(x), y)
-        loss.backward()
-        optimizer.step()
-        run.note(loss=loss)
-    first, last = run.noted["loss"][0], np.mean(run.noted["loss"][-10:])
-    assert last < first / 2

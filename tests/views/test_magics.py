@@ -30,9 +30,12 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[Recording]:
 def test_step_runs_the_cell_in_the_namespace_and_shows_the_player(
     shell: InteractiveShell, shown: list[Recording]
 ) -> None:
+    before = {*shell.user_ns}
     shell.run_cell("%%step A title\ny = mg.tensor(3.0, requires_grad=True) * 2")
     assert shell.user_ns["y"].item() == 6.0
     assert [one.data["meta"]["title"] for one in shown] == ["A title"]
+    names = {name for name in shell.user_ns if not name.startswith("_")}
+    assert names - before == {"y"}
     assert magics.SESSION not in shell.user_ns
 
 
@@ -110,15 +113,6 @@ def test_recording_is_the_variable_that_was_named(
     assert shell.user_ns["w"].grad.item() == 6.0
 
 
-def test_recording_without_a_name_leaves_no_variable(
-    shell: InteractiveShell, shown: list[Recording]
-) -> None:
-    before = {name for name in shell.user_ns if not name.startswith("_")}
-    shell.run_cell("%%step A title\nmg.tensor(1.0, requires_grad=True) * 2")
-    assert {name for name in shell.user_ns if not name.startswith("_")} == before
-    assert "graph.node" in [event["k"] for event in shown[0].data["events"]]
-
-
 def test_class_that_a_later_cell_defines_anew_shows_the_lines_of_its_own_cell(
     shell: InteractiveShell, shown: list[Recording]
 ) -> None:
@@ -170,22 +164,18 @@ def test_option_that_cannot_be_is_refused_before_anything_runs(
     assert shown == []
 
 
-def test_level_of_the_player_and_a_name_may_both_be_given(
-    shell: InteractiveShell, shown: list[Recording]
+@pytest.mark.parametrize("option", ["--level phases", "--memory"])
+def test_options_of_the_player_stand_before_the_title_in_any_order(
+    shell: InteractiveShell, shown: list[Recording], option: str
 ) -> None:
-    assert shell.run_cell("%%step --level phases --as trace\nx = 1").success
-    assert shown[0] is shell.user_ns["trace"]
-    assert shown[0].data["meta"]["level"] == 2
-
-
-def test_strip_of_memory_may_be_open_at_once(
-    shell: InteractiveShell, shown: list[Recording]
-) -> None:
-    assert shell.run_cell("%%step --memory --as trace Kept\nx = 1").success
-    assert shown[0].data["meta"]["memory"] is True
-    assert shown[0].data["meta"]["title"] == "Kept"
-    assert shell.run_cell("%%step --as trace\nx = 1").success
-    assert "memory" not in shown[1].data["meta"]
+    assert shell.run_cell(f"%%step {option} --as trace Kept so\nx = 1").success
+    assert shell.run_cell(f"%%step --as other {option}\nx = 1").success
+    assert shown == [shell.user_ns["trace"], shell.user_ns["other"]]
+    key, value = ("memory", True) if option == "--memory" else ("level", 2)
+    told = [one.data["meta"] for one in shown]
+    assert [one[key] for one in told] == [value, value]
+    assert told[0]["title"] == "Kept so"
+    assert len({"memory", "level"} & {*told[0]}) == 1
 
 
 def test_help_of_the_magic_says_what_may_stand_behind_it(

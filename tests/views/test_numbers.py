@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import minigrad as mg
 from minigrad import errors
-from minigrad.views import Recording, load_trace, numbers
-from tests.views.folding import facts_at
+from minigrad.views import load_trace
 
 
 class Square(mg.autograd.Function):
@@ -38,62 +36,29 @@ def products() -> None:
     (a @ b).mul(mg.tensor([[2.0, 3.0], [1.0, -1.0]])).sum().backward()
 
 
-def step_that(trace: Recording, words: str) -> int:
-    says = trace.sentences(3)
-    return next(at for at, say in enumerate(says, 1) if words in say)
-
-
 def test_sum_over_consumers_names_each_of_them() -> None:
-    trace = mg.step(fan_in)
-    told = trace.explain("SquareBackward")
-    assert told.sentence == (
+    told = mg.step(fan_in).explain("SquareBackward")
+    assert told.value == 3
+    assert str(told).splitlines() == [
         "Arrived at SquareBackward: 3 = 0 (from ExpBackward0) + 1 (from AddBackward0) "
-        "+ 2 (from MulBackward0)."
-    )
-    says = "0: none of its terms differs from 0 (1 in all)"
-    assert [one.said for one in told.addends] == [says, "1 = 1·1", "2 = 1·2"]
-    assert sum(one.value for one in told.addends) == told.value == 3
-    assert told.awaited == []
-
-
-def test_before_all_have_arrived_the_others_are_awaited() -> None:
-    trace = mg.step(fan_in)
-    node = numbers.node_named(trace.data, "SquareBackward")
-    grads = [
-        at
-        for at, event in enumerate(trace.data["events"], 1)
-        if event["k"] == "grad" and event["n"] == node
+        "+ 2 (from MulBackward0).",
+        "  ExpBackward0: 0: none of its terms differs from 0 (1 in all)",
+        "  AddBackward0: 1 = 1·1",
+        "  MulBackward0: 2 = 1·2",
     ]
-    told = [trace.explain(node, step=at) for at in (grads[0] - 1, *grads)]
-    assert [len(one.addends) for one in told] == [0, 1, 2, 3]
-    assert [len(one.awaited) for one in told] == [3, 2, 1, 0]
-    assert told[0].sentence.startswith("Nothing has arrived at SquareBackward yet.")
-    assert told[1].sentence == (
-        "Arrived at SquareBackward until now: 0, from ExpBackward0 alone. "
-        "Still to come: what AddBackward0, MulBackward0 will send."
-    )
-    assert "until now: 1 = 0 (from ExpBackward0) + 1 (from" in told[2].sentence
-    assert "Still to come" not in told[3].sentence
 
 
-def test_element_of_a_product_is_told_with_its_factors() -> None:
+def test_element_of_a_product_is_told_with_its_factors(tmp_path: Path) -> None:
     trace = mg.step(products)
     told = trace.explain("a.grad", (0, 1))
     (addend,) = told.addends
     assert addend.said == "11 = 2·1 + 3·3, and 2 terms that are 0"
-    assert [one.place for one in addend.terms] == ["[0, 0]", "[0, 1]"]
-    assert sum(one.value for one in addend.terms) == told.value == 11
+    assert addend.terms == [(2, 1), (3, 3)]
+    assert addend.value == told.value == 11
     (other,) = trace.explain("b", (1, 1)).addends
     assert other.said == "1 = 3·2 + (-1)·5, and 2 terms that are 0"
-
-
-def test_terms_add_up_to_every_element_of_the_gradient() -> None:
-    trace = mg.step(products)
-    g = np.array([[2.0, 3.0], [1.0, -1.0]])
-    b = np.array([[0.5, 1.0], [1.0, 3.0], [0.0, 2.0]])
-    for place in np.ndindex(2, 3):
-        (addend,) = trace.explain("a.grad", place).addends
-        assert sum(one.value for one in addend.terms) == (g @ b.T)[place]
+    loaded = load_trace(trace.save(tmp_path / "trace.json"))
+    assert str(loaded.explain("a", (0, 1))) == str(told)
 
 
 def test_whole_gradient_is_told_without_terms() -> None:
@@ -115,28 +80,19 @@ def test_one_node_that_sends_twice_is_told_by_argument() -> None:
 
 
 def test_second_backward_adds_to_what_grad_was() -> None:
-    def again() -> None:
-        x = mg.tensor(3.0, requires_grad=True)
-        (x * 2).backward()
-        (x * 5).backward()
-
-    trace = mg.step(again)
-    assert trace.explain("x").sentence == (
-        "Arrived at AccumulateGrad of x: 5, from MulBackward0 alone. x.grad was 2, and "
-        "is now 7."
-    )
-    first = step_that(trace, "x.grad was empty")
-    assert trace.explain("x", step=first).sentence.endswith("x.grad is now 2.")
-
-
-def test_grad_from_before_the_recording_is_said_to_be_unknown() -> None:
     x = mg.tensor(3.0, requires_grad=True)
-    x.grad = mg.tensor(4.0)
-    with mg.record(keep_values=True) as trace:
-        (x * 2).backward()
-    assert trace.explain("x").sentence.endswith(
-        "It was added to what x.grad held before: now 6."
-    )
+    said = []
+    for factor in (2, 5):
+        with mg.record() as trace:
+            (x * factor).backward()
+        said.append(trace.explain("x").sentence)
+    assert [one.partition("alone. ")[2] for one in said] == [
+        "x.grad is now 2.",
+        "x.grad was 2, and is now 7.",
+    ]
+    accumulated = next(e for e in trace.data["events"] if "old" in e)
+    del accumulated["old"]  # as an older recording has it
+    assert "what x.grad held before: now 7." in trace.explain("x").sentence
 
 
 def test_hook_that_changes_the_sum_is_told() -> None:
@@ -166,40 +122,32 @@ def test_gradient_that_does_not_come_is_told() -> None:
         x = mg.tensor(3.0, requires_grad=True)
         (Stops.apply(x) + x).backward()
 
-    said = mg.step(program).explain("x.grad").sentence
+    trace = mg.step(program)
+    said = trace.explain("x.grad").sentence
     assert "Nothing came from StopsBackward." in said
     assert "1, from AddBackward0 alone" in said
-
-
-def test_start_of_backward_is_told_and_a_node_that_is_not_reached() -> None:
-    trace = mg.step(fan_in)
-    begins = step_that(trace, "backward begins")
-    root = next(
-        e["roots"][0]["n"] for e in trace.data["events"] if e["k"] == "backward.begin"
-    )
-    told = trace.explain(root, step=begins)
-    assert ": 1, from where backward began alone." in told.sentence
-    assert trace.explain("x", step=begins - 1).sentence == (
-        "No gradient has come to AccumulateGrad of x so far."
-    )
+    root = trace.explain("AddBackward0").sentence
+    assert root.endswith(": 1, from where backward began alone.")
+    with mg.record() as trace:
+        mg.tensor(3.0, requires_grad=True) * 2
+    said = trace.explain("MulBackward0").sentence
+    assert said == "No gradient has come to MulBackward0 so far."
 
 
 def test_node_of_an_inner_backward_and_of_the_outer_one_are_told_apart() -> None:
     def look(given: mg.Tensor) -> None:
         handle.remove()
-        mg.autograd.grad(z, y, mg.tensor(100.0), retain_graph=True)
+        mg.autograd.grad(y, x, mg.tensor(100.0), retain_graph=True)
 
     x = mg.tensor(2.0, requires_grad=True)
     y = x * 3
     z = y * y
     handle = z.register_hook(look)
     with mg.record(keep_values=True) as trace:
-        z.backward(retain_graph=True)
-    inner = step_that(trace, "and the one around it goes on")
-    events = trace.data["events"]
-    node = next(e["n"] for e in events if e["k"] == "grad.captured")
-    assert "1200" in trace.explain(node, step=inner - 1).sentence
-    assert ": 12 = 6 (from" in trace.explain(node).sentence
+        z.backward(inputs=[y])
+    says = [trace.explain(one["id"]).sentence for one in trace.data["graph"]["nodes"]]
+    assert any("300, from MulBackward0 alone" in said for said in says)
+    assert any(": 12 = 6 (from" in said for said in says)
 
 
 def test_backward_that_an_error_ended_is_not_told_instead_of_a_later_one() -> None:
@@ -214,9 +162,8 @@ def test_backward_that_an_error_ended_is_not_told_instead_of_a_later_one() -> No
         with pytest.raises(ValueError, match="stop"):
             (y * 5).backward()
         (y * 7).backward()
-    node = trace.explain("x").addends[0].node
-    assert node is not None
-    assert ": 7, from MulBackward0 alone." in trace.explain(node).sentence
+    told = [trace.explain(one["id"]) for one in trace.data["graph"]["nodes"]]
+    assert any(": 7, from MulBackward0 alone." in one.sentence for one in told)
 
 
 def test_rounded_numbers_are_said_to_be_about() -> None:
@@ -239,7 +186,7 @@ def test_terms_beyond_twelve_are_added_up() -> None:
     (addend,) = mg.step(many).explain("x.grad", (0,)).addends
     assert len(addend.terms) == 16
     assert addend.said.endswith("and 4 more terms, together 4")
-    assert sum(one.value for one in addend.terms) == 44
+    assert sum(g * slope for g, slope in addend.terms) == 44
 
 
 def test_terms_that_were_not_kept_are_said_and_the_sum_is_told() -> None:
@@ -248,13 +195,6 @@ def test_terms_that_were_not_kept_are_said_and_the_sum_is_told() -> None:
     told = trace.explain("SquareBackward")
     assert told.value == 3
     assert all("recording: %%step" in one.said for one in told.addends)
-
-
-def test_terms_come_through_a_file(tmp_path: Path) -> None:
-    trace = mg.step(products)
-    loaded = load_trace(trace.save(tmp_path / "trace.json"))
-    assert str(loaded.explain("a", (0, 1))) == str(trace.explain("a", (0, 1)))
-    assert "11 = 2·1 + 3·3" in str(loaded.explain("a", (0, 1)))
 
 
 def test_several_outputs_have_numbers_of_their_own() -> None:
@@ -269,7 +209,6 @@ def test_several_outputs_have_numbers_of_their_own() -> None:
     assert "SplitBackward0, output 1: [3, 3]" in second.sentence
     (addend,) = trace.explain("x", (3,)).addends
     assert addend.said == "3 = 3·1, and 3 terms that are 0"
-    assert addend.terms[0].place == "output 1 [1]"
 
 
 @pytest.mark.parametrize(
@@ -295,19 +234,3 @@ def test_element_beyond_the_first_rows_is_not_kept() -> None:
     assert trace.explain("x", (7,)).value == 2
     with pytest.raises(errors.ArgumentValueError, match=r"element \(8,\) isn't kept"):
         trace.explain("x", (8,))
-
-
-def test_grad_of_a_leaf_is_known_as_the_player_folds_it() -> None:
-    with mg.record() as trace:
-        x = mg.tensor(3.0, requires_grad=True)
-        for _ in range(2):
-            (x * 2).backward()
-        x.grad = None
-        (x * x).backward()
-    (leaf,) = [n["id"] for n in trace.data["graph"]["nodes"] if n.get("tensor") == "x"]
-    seen = set()
-    for position in range(len(trace) + 1):
-        grad = numbers.grad_before(trace.data["events"][:position], leaf)
-        assert grad == facts_at(trace.data, position)["grads"].get(leaf)
-        seen.add("none" if grad is None else trace.data["values"][grad["v"]]["min"])
-    assert seen == {"none", 2.0, 4.0, 6.0}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import minigrad
 from minigrad import course, errors
@@ -77,9 +78,12 @@ def test_lesson_that_a_row_names_shows_the_first_of_its_names(
 
 
 def boxes(page: one_page.OnePage) -> list[tuple[float, float, float, float]]:
-    """Left, top, right and bottom of each line of text."""
-    texts = [item for item in page.items() if isinstance(item, one_page.Text)]
-    return [(t.x, t.y - t.size * 0.8, t.x + t.width, t.y + t.size * 0.2) for t in texts]
+    """Left, bottom, right and top of each line of text, in points."""
+    figure = page.figure("black")
+    figure.set_dpi(72)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    (axes,) = figure.axes
+    return [text.get_window_extent(renderer).extents for text in axes.texts]
 
 
 def overlapping(found: list[tuple[float, float, float, float]]) -> list[Any]:
@@ -95,9 +99,9 @@ def test_no_line_of_the_map_lies_on_another_or_beyond_the_page() -> None:
     found = boxes(course.ctx_map())
     assert len(found) > 60
     assert overlapping(found) == []
-    for left, top, right, bottom in found:
+    for left, bottom, right, top in found:
         assert 0 < left < right <= one_page.WIDTH - one_page.MARGIN / 2
-        assert 0 < top < bottom < one_page.HEIGHT
+        assert 0 < bottom < top < one_page.HEIGHT
     assert overlapping([found[0], found[0]]) != []
 
 
@@ -130,8 +134,5 @@ def test_table_that_is_too_long_for_a_page_is_refused() -> None:
 def test_lines_are_broken_where_the_column_ends() -> None:
     lines = one_page.wrapped("one two three four five six", 40, mono=False)
     assert " ".join(lines) == "one two three four five six"
-    assert (
-        max(one_page.measured(line, one_page.SIZE, False, False) for line in lines)
-        <= 40
-    )
+    assert max(one_page.measured(line, mono=False) for line in lines) <= 40
     assert all(a and b for a, b in pairwise(lines))
