@@ -24,7 +24,6 @@ import ssl
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -139,12 +138,12 @@ class Tries:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._wrong: deque[tuple[float, str]] = deque()
+        self._wrong: list[tuple[float, str]] = []
 
     def too_many(self, address: str) -> bool:
         """Whether this address, or all together, have to wait."""
-        while self._wrong and self._clock() - self._wrong[0][0] > MINUTE:
-            self._wrong.popleft()
+        begun = self._clock() - MINUTE
+        self._wrong = [one for one in self._wrong if one[0] >= begun]
         own = len([one for _, one in self._wrong if one == address])
         return own >= WRONG_CODES or len(self._wrong) >= 3 * WRONG_CODES
 
@@ -336,6 +335,8 @@ def also(paths: Sequence[Path]) -> str:
 def delete_shared(room: Mapping[str, Any]) -> None:
     """Delete the shared folders of the room whose file begins with this."""
     for path in folders(room):
+        if path.parent.exists() and not path.exists():
+            continue  # deleted by hand
         try:
             shutil.rmtree(path)
         except OSError as error:
@@ -759,8 +760,8 @@ async def serve(chosen: argparse.Namespace) -> None:
             for name in slides
         ],
         *[
-            f"Shared, until it closes: {path} (never closed, the first room on this "
-            f"port after {ends} deletes it)"
+            f"Shared folder: {path}. Closing the room deletes it; if you never do, the "
+            f"first room on this port after {ends} does."
             for path in shared
         ],
         "Ctrl-C asks, then closes the room and deletes what it kept.",
@@ -789,23 +790,17 @@ def slides_here(named: Sequence[str] | None) -> dict[str, Path]:
     """
     if named is None:
         return {}
-    found = [
-        *(sorted(Path().glob("[0-9][0-9]_*.slides.html")) if not named else ()),
-        *[path if (path := Path(one)).is_file() else slides_of(path) for one in named],
-    ]
-    missing = [str(path) for path in found if not path.is_file()]
-    if missing or not found:
+    found: list[Path] = []
+    for one in map(Path, named or ["[0-9][0-9]"]):
+        here = sorted(one.parent.glob(f"{one.name}_*.slides.html"))
+        found += [one] if one.is_file() or not here else here
+    if missing := [str(path) for path in found if not path.is_file()]:
         raise errors.ArgumentValueError.at(
             "--slides",
-            f"no slides here of {', '.join(missing) or 'any lesson'}",
+            f"no slides here of {', '.join(missing) if named else 'any lesson'}",
             "write them in this folder: python3 minigrad slides 05",
         )
     return {path.stem.partition("_")[0]: path for path in found}
-
-
-def slides_of(lesson: Path) -> Path:
-    """The slides of a lesson, in this folder or beside the given name; else that."""
-    return next(lesson.parent.glob(f"{lesson.name}_*.slides.html"), lesson)
 
 
 def bind(port: int, address: str) -> socket.socket:

@@ -229,11 +229,13 @@ def test_folders_of_a_room_that_nobody_closed_go_with_it_and_that_is_said(
     again.share(shares[0])  # once more: it's where to join, and there once
     assert server.folders(again.secrets) == left[::-1]
     assert capsys.readouterr().out == ""
+    left[1].rmdir()  # by hand: there is nothing to say of it
     server.Desk(kept, lambda: now + 13 * 3600)
     assert [path for path in left if path.exists()] == []
     said = capsys.readouterr().out
     assert f"The room {desk.secrets['code']} was never closed" in said
     assert [path for path in left if str(path) not in said] == []
+    assert "yourself" not in said
 
 
 def test_command_reads_each_folder_and_deletes_them_at_the_end(
@@ -243,7 +245,7 @@ def test_command_reads_each_folder_and_deletes_them_at_the_end(
     share.mkdir()
     other.mkdir()
     first, lines = start_room(tmp_path / "home", port, "--folder", str(share))
-    assert f"Shared, until it closes: {share}/room-" in lines[-2]
+    assert f"Shared folder: {share}/room-" in lines[-2]
     code = lines[0].split()[2]
     course.join(code, f"folder:{share}", name="Ada")
     check()
