@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib.util
-import itertools
 import json
 import math
 import sys
@@ -21,20 +20,17 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from minigrad import errors
-from minigrad.tracing.again import run_with, why_not
-from minigrad.tracing.edits import (
-    Edit,
-    Place,
+from minigrad.tracing.edits import Edit, run_with
+from minigrad.tracing.messages import in_turn, joined, message
+from minigrad.tracing.places import (
     asked_for,
     fitting,
-    gradients_at,
     leaf_called,
-    leaves_of,
+    place_at,
     places_at,
     refused,
-    timed,
 )
-from minigrad.tracing.messages import in_turn, joined, message
+from minigrad.tracing.program import why_not
 from minigrad.tracing.trace import step_that_says
 from minigrad.views import page, script
 from minigrad.views.comparing import Comparison
@@ -161,7 +157,7 @@ def what_if(
             "give saved=, attributes= or gradient=. There is "
             f"{', '.join(map(str, there)) or 'nothing'}",
         )
-    edits = [Edit(timed(data, one), fitting(data, one, new)) for one, new in asked]
+    edits = [Edit(one, fitting(data, one, new)) for one, new in asked]
     return WhatIf(recording, edited(recording, edits))
 
 
@@ -239,24 +235,6 @@ class Edits:
         return run
 
 
-def place_at(data: Json, what: str, position: int) -> Place | None:
-    """What a place of the page, such as "entry c0 saved.0", shows at a step.
-
-    A gradient is the newest that was told of the node, the edge or the ``.grad``.
-    """
-    kind, name = what.split(" ")[:2]
-    _, is_data, tensor = name.rpartition(".data")
-    node = f"node {name.partition('__')[0]}" if kind in ("node", "value") else ""
-    for leaf in leaves_of(data):
-        if node in leaf.shown or (is_data and leaf.key[0] == tensor):
-            return leaf
-    of_entry = kind == "entry" and position > 0
-    there = places_at(data, position, name) if of_entry else []
-    steps = range(position, 0, -1) if kind in ("node", "waits", "edge", "grad") else ()
-    told = itertools.chain([there], (gradients_at(data, at) for at in steps))
-    return next((one for each in told for one in each if what in one.shown), None)
-
-
 def start_text(data: Json, ref: Json) -> str:
     """A value as one would type it; nothing for what can't be typed."""
     if ref["t"] == "P":
@@ -288,7 +266,6 @@ def typed(recording: Recording, asked: Json) -> Edit:
             f"{text!r} can't be read", "type a number, a list of numbers or a text"
         ) from None
     new = fitting(data, place, value)
-    place = timed(data, place)
     if not isinstance(new, np.ndarray):
         return Edit(place, new)
     shown = np.array(data["values"][place.ref["v"]]["rows"], new.dtype)
