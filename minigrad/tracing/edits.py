@@ -11,7 +11,7 @@ import re
 import weakref
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from minigrad.tracing.hearing import Hearing
 from minigrad.tracing.log import step
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import attributes_of
-from minigrad.tracing.places import Place
+from minigrad.tracing.places import Place, refused
 from minigrad.tracing.program import (
     Program,
     ReachedOutsideError,
@@ -40,6 +40,7 @@ from minigrad.tracing.trace import Trace
 from minigrad.tracing.values import brief
 
 Json = dict[str, Any]
+Told = TypeVar("Told", bound=Trace)
 
 ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]+")
 KEY: Final = re.compile(r'"(?:v|tan)": "([^"]+)"')
@@ -361,12 +362,13 @@ def proved(trace: Trace) -> Program:
     return program
 
 
-def run_with(trace: Trace, edits: list[Edit], new: Trace) -> None:
-    """Fill ``new`` with the program of ``trace``, run again with ``edits``.
+def edited(trace: Told, edits: list[Edit]) -> Told:
+    """The program of ``trace`` once more, with ``edits``, which are marked.
 
-    Raises: WhatIfError if the program cannot do the same until there.
+    Raises: WhatIfError if the program cannot do the same until there;
+    ArgumentValueError if nothing reads what was edited.
     """
-    program = proved(trace)
+    program, new = proved(trace), type(trace)()
     for edit in edits:
         plan(trace, edit, *program.proof)
     changed = replace(program, edits=(*program.edits, *edits), proof=None)
@@ -378,7 +380,15 @@ def run_with(trace: Trace, edits: list[Edit], new: Trace) -> None:
             f"it doesn't come any more to the step at which {edit.place} is edited",
             "undo that edit first, or take another step",
         )
+    if not all([edit.said for edit in edits]):
+        raise refused(
+            "nothing reads what you changed after this step",
+            "take a step before it is read",
+        )
+    before = trace.data["meta"].get("edits", [])
+    new.data["meta"]["edits"] = before + [edit.said for edit in edits]
     new.program = changed
+    return new
 
 
 def plan(trace: Trace, edit: Edit, order: list[int], births: Json) -> None:

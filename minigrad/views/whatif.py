@@ -7,10 +7,10 @@ without a view passes on what the player's page asks.
 from __future__ import annotations
 
 import ast
-import contextlib
 import importlib.util
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from minigrad import errors
-from minigrad.tracing.edits import Edit, run_with
+from minigrad.tracing.edits import Edit, edited
 from minigrad.tracing.messages import in_turn, joined, message
 from minigrad.tracing.places import (
     asked_for,
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 Answers = Mapping[str, Callable[[Json], Json]]
 
+NUMBER: Final = re.compile(r"-?[\d.]+(e[-+]\d+)?")
 MOST_ENDS: Final = 3  # things that end otherwise
 MOST_TYPED: Final = 12  # numbers; of a larger array one element is typed
 MOST_RUNS: Final = 8  # that are kept for a page that edits
@@ -161,20 +162,6 @@ def what_if(
     return WhatIf(recording, edited(recording, edits))
 
 
-def edited(recording: Recording, edits: list[Edit]) -> Recording:
-    """The program of ``recording`` once more, with edits, which are marked."""
-    new = type(recording)()
-    run_with(recording, edits, new)
-    if not all([edit.said for edit in edits]):
-        raise refused(
-            "nothing reads what you changed after this step",
-            "take a step before it is read",
-        )
-    before = recording.data["meta"].get("edits", [])
-    new.data["meta"]["edits"] = before + [edit.said for edit in edits]
-    return new
-
-
 class Edits:
     """Answers a page that edits a recording: the runs with its edits, one by one.
 
@@ -205,11 +192,7 @@ class Edits:
         data = self._run(asked["edits"]).data
         place = place_at(data, asked["what"], asked["position"])
         text = start_text(data, place.ref) if place else ""
-        number = None
-        with contextlib.suppress(ValueError):  # no number
-            number = float(text)
-        if number is not None and not math.isfinite(number):
-            number = None
+        number = float(text) if NUMBER.fullmatch(text) else None
         size = math.floor(math.log10(abs(number or 1.0)))
         step = 1.0 if text.lstrip("-").isdigit() else 10.0 ** (size - 1)
         name = place.owner if place and place.kind == "leaf" else None
