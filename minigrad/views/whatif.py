@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 Answers = Mapping[str, Callable[[Json], Json]]
 
-NUMBER: Final = re.compile(r"-?[\d.]+(e[-+]\d+)?")
+NUMBER: Final = re.compile(r"-?\d+(\.\d*)?(e[-+]\d+)?")
 MOST_ENDS: Final = 3  # things that end otherwise
 MOST_TYPED: Final = 12  # numbers; of a larger array one element is typed
 MOST_RUNS: Final = 8  # that are kept for a page that edits

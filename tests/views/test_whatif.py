@@ -619,7 +619,7 @@ def test_error_that_the_edit_causes_is_told() -> None:
     assert "the end is ValueError: too steep instead of not there" in new.outcome
 
 
-@pytest.mark.parametrize("seed", [0, 5, 9])
+@pytest.mark.parametrize("seed", [0, 5, 155])
 def test_edited_leaf_shows_what_the_program_written_so_would(seed: int) -> None:
     found = list(edits(seed))
     assert found
