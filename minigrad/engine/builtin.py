@@ -81,7 +81,8 @@ class BuiltinBackward(_FunctionBase, FunctionCtx, _HookMixin):
     ) -> None:
         """Hang this node on each output that can carry a gradient."""
         if self._edges and True in differentiable:
-            self._output_metadata = tuple([(x.shape, x.array.dtype) for x in outputs])
+            arrays = [output.array for output in outputs]  # their shapes are tuples
+            self._output_metadata = tuple([(one.shape, one.dtype) for one in arrays])
             for output_nr, can in enumerate(differentiable):
                 if can:
                     outputs[output_nr]._set_history(self, output_nr)

@@ -7,11 +7,10 @@ without a view passes on what the player's page asks.
 from __future__ import annotations
 
 import ast
-import contextlib
 import importlib.util
-import itertools
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -21,20 +20,17 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from minigrad import errors
-from minigrad.tracing.again import run_with, why_not
-from minigrad.tracing.edits import (
-    Edit,
-    Place,
+from minigrad.tracing.edits import Edit, edited
+from minigrad.tracing.messages import in_turn, joined, message
+from minigrad.tracing.places import (
     asked_for,
     fitting,
-    gradients_at,
     leaf_called,
-    leaves_of,
+    place_at,
     places_at,
     refused,
-    timed,
 )
-from minigrad.tracing.messages import in_turn, joined, message
+from minigrad.tracing.program import why_not
 from minigrad.tracing.trace import step_that_says
 from minigrad.views import page, script
 from minigrad.views.comparing import Comparison
@@ -48,6 +44,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 Answers = Mapping[str, Callable[[Json], Json]]
 
+NUMBER: Final = re.compile(r"-?\d+(\.\d*)?(e[-+]\d+)?")
 MOST_ENDS: Final = 3  # things that end otherwise
 MOST_TYPED: Final = 12  # numbers; of a larger array one element is typed
 MOST_RUNS: Final = 8  # that are kept for a page that edits
@@ -161,22 +158,8 @@ def what_if(
             "give saved=, attributes= or gradient=. There is "
             f"{', '.join(map(str, there)) or 'nothing'}",
         )
-    edits = [Edit(timed(data, one), fitting(data, one, new)) for one, new in asked]
+    edits = [Edit(one, fitting(data, one, new)) for one, new in asked]
     return WhatIf(recording, edited(recording, edits))
-
-
-def edited(recording: Recording, edits: list[Edit]) -> Recording:
-    """The program of ``recording`` once more, with edits, which are marked."""
-    new = type(recording)()
-    run_with(recording, edits, new)
-    if not all([edit.said for edit in edits]):
-        raise refused(
-            "nothing reads what you changed after this step",
-            "take a step before it is read",
-        )
-    before = recording.data["meta"].get("edits", [])
-    new.data["meta"]["edits"] = before + [edit.said for edit in edits]
-    return new
 
 
 class Edits:
@@ -209,11 +192,7 @@ class Edits:
         data = self._run(asked["edits"]).data
         place = place_at(data, asked["what"], asked["position"])
         text = start_text(data, place.ref) if place else ""
-        number = None
-        with contextlib.suppress(ValueError):  # no number
-            number = float(text)
-        if number is not None and not math.isfinite(number):
-            number = None
+        number = float(text) if NUMBER.fullmatch(text) else None
         size = math.floor(math.log10(abs(number or 1.0)))
         step = 1.0 if text.lstrip("-").isdigit() else 10.0 ** (size - 1)
         name = place.owner if place and place.kind == "leaf" else None
@@ -237,24 +216,6 @@ class Edits:
         while len(self._runs) > MOST_RUNS:
             del self._runs[next(iter(self._runs))]
         return run
-
-
-def place_at(data: Json, what: str, position: int) -> Place | None:
-    """What a place of the page, such as "entry c0 saved.0", shows at a step.
-
-    A gradient is the newest that was told of the node, the edge or the ``.grad``.
-    """
-    kind, name = what.split(" ")[:2]
-    _, is_data, tensor = name.rpartition(".data")
-    node = f"node {name.partition('__')[0]}" if kind in ("node", "value") else ""
-    for leaf in leaves_of(data):
-        if node in leaf.shown or (is_data and leaf.key[0] == tensor):
-            return leaf
-    of_entry = kind == "entry" and position > 0
-    there = places_at(data, position, name) if of_entry else []
-    steps = range(position, 0, -1) if kind in ("node", "waits", "edge", "grad") else ()
-    told = itertools.chain([there], (gradients_at(data, at) for at in steps))
-    return next((one for each in told for one in each if what in one.shown), None)
 
 
 def start_text(data: Json, ref: Json) -> str:
@@ -288,7 +249,6 @@ def typed(recording: Recording, asked: Json) -> Edit:
             f"{text!r} can't be read", "type a number, a list of numbers or a text"
         ) from None
     new = fitting(data, place, value)
-    place = timed(data, place)
     if not isinstance(new, np.ndarray):
         return Edit(place, new)
     shown = np.array(data["values"][place.ref["v"]]["rows"], new.dtype)

@@ -44,7 +44,7 @@ OWNERS = {
     "engine/anomaly.py": {"has"},
     "engine/core/node.py": {"may_keep"},
     "lint/__init__.py": {"has"},
-    "tracing/again.py": {"has"},
+    "tracing/edits.py": {"has"},
     "tracing/recorder.py": {"has"},
     "transforms/replay_guard.py": {"who_observes"},
 }

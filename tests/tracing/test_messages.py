@@ -39,7 +39,6 @@ OF_THE_PLAYER = (
 )
 """The views that make words for the player; others make them for exercises."""
 NOT_OF_A_STEP = (
-    "again",
     "messages",
     "program",
     "replay",
@@ -59,6 +58,7 @@ OF_ERRORS = {
     "the attribute ",
     "the gradient",
     "async def ",
+    "not there",
 }
 """Parts of the messages of errors, which are made in several lines; and code."""
 MARKUP = re.compile(r"<[^>]*>?|^[^<]*>")
@@ -131,7 +131,11 @@ def loose_words(tree: ast.Module) -> list[str]:
     for node in ast.walk(tree):
         name = called(node)
         is_error = "Error" in name or (name == "message" and is_of_errors(node))
-        if is_error or name in ("refused", "Final") or isinstance(node, ast.Raise):
+        if (
+            is_error
+            or name in ("refused", "the_one", "Final")
+            or isinstance(node, ast.Raise)
+        ):
             passed.update(ast.walk(node))
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             passed.add(node.value)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import minigrad as mg
 from minigrad.tracing import Recorder, Trace
-from minigrad.tracing.again import Again, first_difference
+from minigrad.tracing.edits import Again, first_difference
 
 seen: list[Any] = []
 
@@ -102,6 +103,22 @@ def test_call_runs_again_with_the_names_of_the_caller() -> None:
     w = mg.tensor(2.0, requires_grad=True)
     trace = mg.step(lambda: (w * 3).backward(), keep_values=True)
     assert "AccumulateGrad of w" in " ".join(trace.sentences())
+    same_again(trace)
+
+
+def test_tensor_with_two_names_is_called_as_before(tmp_path: Path) -> None:
+    source = (
+        "x = mg.tensor(2.0, requires_grad=True)\n"
+        "other = x\n"
+        "with Recorder(trace, keep_values=True):\n"
+        "    (other * other).backward()\n"
+    )
+    path = tmp_path / "program.py"
+    path.write_text(source)
+    trace = Trace()
+    names = {"Recorder": Recorder, "trace": trace, "mg": mg}
+    exec(compile(source, str(path), "exec"), names)
+    assert "AccumulateGrad of x" in trace.sentences(1)[0]
     same_again(trace)
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 import minigrad as mg
 from minigrad.tracing import Recorder, Trace
-from minigrad.tracing.edits import gradients_at, places_at
+from minigrad.tracing.places import gradients_at, places_at
 from minigrad.views.recording import Recording
 from tests.parity.differential import run
 from tests.parity.differential.statements import write_program

@@ -18,8 +18,9 @@ from minigrad import errors
 from minigrad.autograd.graph import saved_tensors_hooks
 from minigrad.engine import observe
 from minigrad.tracing import Trace
-from minigrad.tracing.again import WhatIfError, first_difference
-from minigrad.tracing.edits import places_at
+from minigrad.tracing.edits import first_difference
+from minigrad.tracing.places import places_at
+from minigrad.tracing.program import WhatIfError
 from minigrad.utils.checkpoint import checkpoint
 from minigrad.views.recording import Recording
 from minigrad.views.whatif import Edits
@@ -465,8 +466,8 @@ def one() -> Recording:
         (NODE, {"saved": {0: "five"}}, r"holds float32 numbers, and not 'five'"),
         (NODE, {"attributes": {"fcator": 1.0}}, r"there is no ctx\.fcator to edit"),
         (NODE, {"gradient": {1: 1.0}}, r"there is no gradient\[1\] to edit"),
-        (1, {"gradient": 1.0}, "no gradient to edit at step 1\n.*is there: nothing"),
-        (NODE, {"saved": {0: 1.0}, "node": "Cube"}, "no nodes are called Cube"),
+        (1, {"gradient": 1.0}, r"no gradient to edit at step 1\n.*another step"),
+        (NODE, {"saved": {0: 1.0}, "node": "Cube"}, r"no node Cube\n.*take one of Sq"),
         ("lets it go", {"saved": {0: 1.0}}, r"there is no saved\[0\] to edit"),
     ],
 )
@@ -505,7 +506,7 @@ def test_node_must_be_one() -> None:
     with mg.record(keep_values=True) as trace:
         x = mg.tensor(2.0, requires_grad=True)
         (x * x * x).backward()
-    says = "2 nodes are called MulBackward0\n.*take one of n0, n2|n1, n2"
+    says = "more than one node MulBackward0\n.*take one of n0, n2|n1, n2"
     with pytest.raises(errors.ArgumentValueError, match=says):
         trace.what_if("backward begins", saved={0: 1.0}, node="MulBackward0")
 
@@ -617,7 +618,7 @@ def test_error_that_the_edit_causes_is_told() -> None:
     assert "the end is ValueError: too steep instead of not there" in new.outcome
 
 
-@pytest.mark.parametrize("seed", [0, 5, 9])
+@pytest.mark.parametrize("seed", [0, 5, 155])
 def test_edited_leaf_shows_what_the_program_written_so_would(seed: int) -> None:
     found = list(edits(seed))
     assert found
@@ -677,7 +678,7 @@ def test_edit_that_a_later_one_leaves_no_place_for_is_said() -> None:
 
 
 def test_leaf_that_is_not_there_is_refused(one: Recording) -> None:
-    says = "starts with no tensor 'y'\n.*take one of x"
+    says = "no tensor 'y' that the program starts with\n.*take one of x"
     with pytest.raises(errors.ArgumentValueError, match=says):
         one.what_if(leaf={"y": 1.0})
     with pytest.raises(errors.ArgumentValueError, match="shape"):
