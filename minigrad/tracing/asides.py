@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from minigrad.engine.core.tensor import Tensor
-from minigrad.tracing.messages import in_turn, joined, message
+from minigrad.tracing.messages import message
 from minigrad.tracing.sentences import bytes_text
-from minigrad.tracing.values import Ref, brief, safely, text_of_ref
+from minigrad.tracing.values import brief, safely
 
 
 def name_of_hook(hook: Any) -> str:
@@ -54,16 +54,3 @@ def tangent(
         return message("tangent.given.maker", maker=maker, tangent=told)
     key = "tangent.given" if name else "tangent.given.value"
     return message(key, tensor=name or brief(tensor), tangent=told)
-
-
-def module(
-    kind: str, name: str | None, nodes: list[str], size: int, result: Ref
-) -> str:
-    """A layer has run."""
-    fields = {"nodes": joined(nodes), "bytes": bytes_text(size)}
-    key = "module.joined.keep" if size else "module.joined"
-    return in_turn(
-        message("module.run.named" if name else "module.run", name=name, kind=kind),
-        message(key, count=len(nodes), **fields),
-        message("module.output", value=text_of_ref(result)),
-    )

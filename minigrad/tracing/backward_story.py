@@ -9,13 +9,12 @@ import numpy as np
 
 from minigrad.engine.core.node import AccumulateGrad
 from minigrad.engine.core.tensor import Tensor
-from minigrad.tracing import sentences
 from minigrad.tracing.foreign import ForeignNode
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, Event, EventLog, step
-from minigrad.tracing.messages import message
+from minigrad.tracing.messages import joined, message
 from minigrad.tracing.nodes import Card
-from minigrad.tracing.values import Ref
+from minigrad.tracing.values import Ref, text_of_ref
 
 
 class BackwardStory:
@@ -97,7 +96,7 @@ class BackwardStory:
 
     def say_rule_called(self, card: Card) -> None:
         """The rule of a user's node, whose card is given, is about to run."""
-        say = sentences.rule_called, card.kind.rule
+        say = message, "rule.called", {"rule": card.kind.rule}
         self._log.emit((step, "phase", say, "call its backward"))
 
     def _say_unused_outputs(self, node: Any, gradients: list[Any]) -> None:
@@ -234,15 +233,16 @@ def inside_of(count: int) -> dict[str, Any]:
 
 def node_enters(name: str, label: str, is_leaf: bool, *gradients: Ref) -> Event:
     """The event of a node that runs next, with what has arrived there."""
-    refs = list(gradients)
-    say, level = (sentences.picked, label, refs, is_leaf), ENGINE if is_leaf else STORY
-    phase, fields = "pick the next ready node", {"n": name, "g": refs}
-    return step("node.enter", say, phase, fields, level)
+    arrived = joined([text_of_ref(gradient) for gradient in gradients])
+    key, level = ("node.picked.leaf", ENGINE) if is_leaf else ("node.picked", STORY)
+    say = message(key, node=label, count=len(gradients), gradients=arrived)
+    fields = {"n": name, "g": list(gradients)}
+    return step("node.enter", say, "pick the next ready node", fields, level)
 
 
 def node_leaves(name: str, label: str) -> Event:
     """The event of a node whose turn is over."""
-    say = sentences.traversal_leaves, label
+    say = message("node.left", node=label)
     return step("node.exit", say, "", {"n": name}, ENGINE)
 
 

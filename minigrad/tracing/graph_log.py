@@ -10,7 +10,7 @@ from minigrad.engine.grad_mode import running_task
 from minigrad.tracing import asides, sentences
 from minigrad.tracing.calls import Fact
 from minigrad.tracing.codes import PHASES
-from minigrad.tracing.foreign import is_tensor, maker_of, version_of
+from minigrad.tracing.foreign import maker_of, version_of
 from minigrad.tracing.log import ENGINE, STORY, Event, EventLog
 from minigrad.tracing.messages import in_turn, message
 from minigrad.tracing.nodes import (
@@ -30,7 +30,7 @@ class GraphLog:
 
     ``reruns`` counts the checkpointed parts that run once more at the moment,
     ``recorded_tasks`` are the backwards that are themselves recorded, and ``modules``
-    the layers that run, each with the nodes that have joined meanwhile. ``groups`` are
+    the layers that run: how many nodes have joined meanwhile. ``groups`` are
     all calls of modules, ``open_groups`` those that run, one in another.
     """
 
@@ -40,7 +40,7 @@ class GraphLog:
         self.reruns = 0
         self.recorded_tasks: list[int] = []
         self.other_engine_runs = False
-        self.modules: list[tuple[Any, list[str], int]] = []
+        self.modules: list[int] = []
         self.groups: list[dict[str, Any]] = []
         self.open_groups: list[str] = []
         self.entry_of: Callable[[Any], Any] = itself
@@ -87,9 +87,7 @@ class GraphLog:
         order = self._order() if self.recorded_tasks else 1
         level = STORY
         if self.modules and not card.is_users:
-            module, inside, size = self.modules[-1]
-            inside.append(card.label)
-            self.modules[-1] = (module, inside, size + kept)
+            self.modules[-1] += 1
             level = ENGINE
         given, card.given = card.given, None
         call = ends, given, log.calls.made(outputs)
@@ -281,14 +279,3 @@ def joining(
         message("node.second-graph", order=order) if order > 1 else "",
         *[asides.handle_moved(name, old, label) for name, old in moved.items()],
     )
-
-
-def without_wire(outputs: tuple[Any, ...]) -> list[int]:
-    """The outputs of a recorded call through which no gradient comes back."""
-    if len(outputs) < 2:
-        return []
-    return [
-        slot
-        for slot, output in enumerate(outputs)
-        if not is_tensor(output) or maker_of(output) is None
-    ]

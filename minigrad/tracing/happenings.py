@@ -167,7 +167,7 @@ class Happenings:
         if not type(module).__module__.startswith(LAYERS):
             return
         self._log.program_ran()
-        self._graph.modules.append((module, [], 0))
+        self._graph.modules.append(0)
 
     def module_left(self, module: Any, result: Any) -> None:
         """The layer has returned, or an exception has left it."""
@@ -175,16 +175,10 @@ class Happenings:
         if not type(module).__module__.startswith(LAYERS):
             return
         self._log.program_ran()
-        _, inside, size = self._graph.modules.pop()
-        if not inside:
-            return
-        name = self._log.names.of_module(module)
-        new = value = self._ref(result)
-        if isinstance(result, (tuple, list)):
-            value = plain(brief(result))
-        fields = {"m": group, "nodes": len(inside), "new": new}
-        say = asides.module, type(module).__name__, name, inside, size, value
-        self._log.emit((step, "module", say, "", fields))
+        nodes = self._graph.modules.pop()
+        if nodes:
+            fields = {"m": group, "nodes": nodes, "new": self._ref(result)}
+            self._log.emit((step, "module", None, "", fields))
 
 
 def name_of_call(function: Any) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import string
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -19,11 +19,12 @@ from minigrad import errors
 
 ENGLISH: Final = Path(__file__).with_name("messages.toml")
 SECTIONS: Final = ("language", "steps", "words", "page")
+NO_FIELDS: Final[Mapping[str, Any]] = {}
 
 Table = dict[str, dict[str, str]]
 
 
-def message(key: str, **fields: Any) -> str:
+def message(key: str, noted: Mapping[str, Any] = NO_FIELDS, /, **fields: Any) -> str:
     """A text of the table, its fields filled in; of two, for 1, that which ends in one.
 
     >>> message("node.joins", node="MulBackward0")
@@ -31,6 +32,7 @@ def message(key: str, **fields: Any) -> str:
     >>> message("steps", count=2), message("steps", count=1)
     ('2 steps', '1 step')
     """
+    fields |= noted
     if fields.get("count") == 1 and f"{key}.one" in in_use.texts:
         key = f"{key}.one"
     return in_use.texts[key].format_map(fields)

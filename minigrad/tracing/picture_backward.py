@@ -153,17 +153,13 @@ class BackwardPicture(Words):
         if not sent:
             return
         event, gets, joins = sent[-1]
-        if len(sent) == 1 and joins:
-            stop(event, *[alone(one, join) for join in joins[:2] for one in gets])
-            return
-        between = message("why.sent.between")
-        options = [
-            between.join([counted(to[length], among[count:]) for _, to, among in sent])
-            for length, count in ((0, -1), (1, -1), (1, 3))
-        ]
-        places = {"node": self._label(node), "count": len(sent)}
-        many = message("why.sent.many", **places)
-        stop(event, *[message("why.node", told=one) for one in options], many)
+        options = [alone(one, *joins[:1]) for one in gets] if len(sent) == 1 else []
+        for length, count in ((0, 1), (1, 1), (1, 2)):
+            told = [counted(to[length], among[count:]) for _, to, among in sent]
+            all_told = message("why.sent.between").join(told)
+            options.append(message("why.node", told=all_told))
+        many = message("why.sent.many", node=self._label(node), count=len(sent))
+        stop(event, *options, many)
 
     def _gets(self, node: str, event: Event) -> tuple[str, str]:
         """What one receiver gets: with the reason, and in short."""
@@ -194,7 +190,7 @@ class BackwardPicture(Words):
         return message("why.gets.because", of=slope["of"], **fields), short
 
     def _joins(self, event: Event) -> list[str]:
-        """Of a gradient that meets others: what is there now, long and short."""
+        """Of a gradient that meets others: what is there now, in full and in short."""
         node, place = event["n"], (event["n"], event["slot"])
         before = self._waiting.get(place)
         if "left" not in event or event["k"] == "grad.none":
@@ -207,15 +203,15 @@ class BackwardPicture(Words):
         fields |= {"there": there, "total": total, "before": before}
         fields["gradient"] = self._text(event["g"])
         if event["left"]:
-            keys = ["why.waits.now", "why.waits.short", "why.waits.count"]
+            keys = ["why.waits.now", "why.waits.count"]
         elif event["total"] == event["g"] or before is None:
-            keys = ["why.all-here", "why.all-here", "why.waits.count"]
+            keys = ["why.all-here", "why.waits.count"]
         elif is_told_by_shape(total):
             key = "why.adds-up.array.2" if count == 2 else "why.adds-up.array"
-            keys = [key, "why.all-here", "why.waits.count"]
+            keys = [key, "why.waits.count"]
         else:
             key = "why.adds-up.2" if count == 2 else "why.adds-up"
-            keys = [key, "why.adds-up.short", "why.adds-up.count"]
+            keys = [key, "why.adds-up.count"]
         return [message(key, **fields) for key in keys]
 
     def on_grad_accumulate(self, event: Event) -> None:

@@ -176,11 +176,11 @@ class PictureStory(BackwardPicture):
             stop(event, message("why.hangs.unnamed", **fields), short)
 
     def on_module(self, event: Event) -> None:
-        module = self._modules.get(event.get("m", ""))
-        if module is not None:
-            fields = {"label": module["label"], "count": event["nodes"]}
-            value = self._text(event["new"])
-            stop(event, message("why.module", value=value, **fields))
+        if "nodes" in event:  # else of an older recording
+            module = self._modules.get(event["m"])
+            label = module["label"] if module else message("module.left-out")
+            fields = {"label": label, "value": self._several(event["new"])}
+            tell(event, message("why.module", count=event["nodes"], **fields))
 
     def on_inplace(self, event: Event) -> None:
         fields = {"now": event["ver"], "value": self._text(event["t"])}

@@ -90,9 +90,10 @@ class Words:
                 return message("why.result-of", label=self._label(one["n"]))
         return text
 
-    def _several(self, ref: Ref) -> str:
-        """A gradient, or several."""
-        return joined([self._text(one) for one in ref.get("i", [ref])])
+    def _several(self, ref: Ref | None) -> str:
+        """A value, or several."""
+        several = (ref or {}).get("i")
+        return joined([*map(self._several, several)]) if several else self._text(ref)
 
     def _grad_of(self, leaf: str) -> str:
         """The ``.grad`` of a leaf in a sentence."""

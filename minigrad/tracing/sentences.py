@@ -20,8 +20,6 @@ from minigrad.tracing.values import (
 )
 
 NameOf = Callable[[Any], str | None]
-Met = str | tuple[int, ...]
-"""The name or the shape of a tensor; of anything else how it is written."""
 
 
 def counted(receivers: list[tuple[str, str]]) -> str:
@@ -43,23 +41,14 @@ def times(name: str, nodes: list[str]) -> str:
 
 
 def called(tensor: Any, name_of: NameOf) -> str:
-    """A tensor in a sentence: by its name, else by its shape."""
-    return told(met(tensor, name_of))
-
-
-def met(value: Any, name_of: NameOf) -> Met:
-    """What is noted of an argument, an output or a saved value, to be told later."""
-    if not is_tensor(value):
-        return short_repr(value)
-    name = name_of(value)
-    if name is None and value.ndim == 0:
-        return message("tensor.of-value", value=brief(value))
-    return name or tuple(value.shape)
-
-
-def told(seen: Met) -> str:
-    """A value that was met: by its name, else by its shape."""
-    return seen if isinstance(seen, str) else message("tensor.of-shape", shape=seen)
+    """A tensor in a sentence: by its name, else by its shape; or how it is written."""
+    if not is_tensor(tensor):
+        return short_repr(tensor)
+    if name := name_of(tensor):
+        return name
+    if tensor.ndim == 0:
+        return message("tensor.of-value", value=brief(tensor))
+    return message("tensor.of-shape", shape=tuple(tensor.shape))
 
 
 def collected(given: list[Any], recording: bool) -> str:
@@ -86,14 +75,9 @@ def told_by_value(note: Note) -> str:
     return message("tensor.of-value", value=note.text)
 
 
-def forward_runs(function: str) -> str:
-    """Apply, phase 3."""
-    return message("forward.runs", function=function)
-
-
-def saved(to_save: list[Met], also: list[str], size: int) -> str:
+def saved(to_save: list[str], also: list[str], size: int) -> str:
     """Apply, phase 6: ``also`` are the attributes of ctx; all takes ``size`` bytes."""
-    tensors = joined([told(one) for one in to_save])
+    tensors = joined(to_save)
     attributes = joined([f"ctx.{name}" for name in also])
     return in_turn(
         message("saved.taken" if tensors else "saved.nothing", tensors=tensors),
@@ -145,23 +129,6 @@ def older_node(name: str, size: int) -> str:
 def leaf_node(tensor: str | None) -> str:
     """The node of a leaf."""
     return message("node.leaf" if tensor else "node.leaf.unnamed", tensor=tensor)
-
-
-def picked(name: str, gradients: list[Any], is_leaf: bool) -> str:
-    """Backward, phase 1: a leaf goes first, else the newest of the ready nodes."""
-    arrived = joined([text_of_ref(gradient) for gradient in gradients])
-    key = "node.picked.leaf" if is_leaf else "node.picked"
-    return message(key, node=name, count=len(gradients), gradients=arrived)
-
-
-def rule_called(rule: str) -> str:
-    """Backward, phase 2."""
-    return message("rule.called", rule=rule)
-
-
-def traversal_leaves(name: str) -> str:
-    """The end of a node's turn."""
-    return message("node.left", node=name)
 
 
 def cut(left_out: int, lines: int, before: int, after: int) -> str:

@@ -109,7 +109,9 @@ def name_calls(events: Sequence[dict[str, Any]], nodes: Mapping[str, Any]) -> No
         ins = []
         for one in event["ins"]:
             made = written.get((one.get("n", one.get("t")), one.get("nr", 0)))
-            ins.append(with_formula(one, *(made or ("", 0))))
+            if made and made[0] and one.get("name") is None and "text" not in one:
+                one = {**one, "name": made[0], "binds": made[1]}
+            ins.append(one)
         event["op"], formula = titled(name, is_builtin, ins, event["outs"])
         if node:
             titles[node] = event["op"]
@@ -119,12 +121,6 @@ def name_calls(events: Sequence[dict[str, Any]], nodes: Mapping[str, Any]) -> No
     labels = told_apart(titles)
     for event in calls:
         event["label"] = labels.get(event.get("n", ""), event["op"])
-
-
-def with_formula(one: Mapping[str, Any], text: str, binds: int) -> Mapping[str, Any]:
-    """An argument; one without a name is called by what made it."""
-    is_nameless = one.get("name") is None and "text" not in one
-    return {**one, "name": text, "binds": binds} if is_nameless and text else one
 
 
 def told_apart(titles: Mapping[str, str]) -> dict[str, str]:

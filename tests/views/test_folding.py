@@ -190,17 +190,6 @@ def test_what_has_still_to_come_is_counted_down_where_gradients_meet() -> None:
     ]
 
 
-def test_of_many_places_where_gradients_meet_only_their_number_is_said() -> None:
-    trace = Trace()
-    with Recorder(trace):
-        y = mg.tensor(1.0, requires_grad=True)
-        for _ in range(4):
-            y = y + y
-        y.backward()
-    said = next(e["say"] for e in trace.data["events"] if e["k"] == "backward.begin")
-    assert "At 4 places several edges meet: each waits for all its gradients." in said
-
-
 @pytest.mark.parametrize(
     ("numbers", "brief", "words"),
     [

@@ -30,7 +30,7 @@ class TorchTask:
         create_graph: bool,
         targets: list[ForeignNode],
     ) -> None:
-        self.depth = telling.depth()  # how many backwards this one is inside of
+        self.depth = len(telling.tasks)  # how many backwards this one is inside of
         self.retain_graph = retain_graph
         self.create_graph = create_graph
         self.roots = [(n, slot, self.shown(g)) for n, slot, g in roots]

@@ -34,29 +34,18 @@ class TorchCalls:
 
         return apply
 
-    def hearing_flag(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """``set_materialize_grads``, heard: what it sets is nowhere to be read."""
+    def sets_flag(self, run: Callable[[], Any], ctx: Any, value: Any) -> Any:
+        """``set_materialize_grads`` is called: what it sets is nowhere to be read."""
+        if self._tell.listens() and self._calls:
+            self._calls[-1].flags["materialize_grads"] = value
+        return run()
 
-        @functools.wraps(original)
-        def set_materialize_grads(ctx: Any, value: Any) -> Any:
-            if self._tell.listens() and self._calls:
-                self._calls[-1].flags["materialize_grads"] = value
-            return original(ctx, value)
-
-        return set_materialize_grads
-
-    def hearing_save(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """``save_for_backward``, heard when forward or setup_context calls it."""
-
-        @functools.wraps(original)
-        def save_for_backward(ctx: Any, *tensors: Any) -> Any:
-            result = original(ctx, *tensors)
-            if self._tell.listens() and self._calls:
-                with self._tell.looking():
-                    self._saves(self._calls[-1], ctx)
-            return result
-
-        return save_for_backward
+    def saves(self, run: Callable[[], Any], ctx: Any, *tensors: Any) -> Any:
+        """Forward or setup_context calls ``save_for_backward``."""
+        result = run()
+        if self._calls:
+            self._tell.tell(self._saves, self._calls[-1], ctx)
+        return result
 
     def _saves(self, node: ForeignNode, ctx: Any) -> None:
         if node.ctx() not in (None, ctx):

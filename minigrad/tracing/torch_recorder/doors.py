@@ -28,6 +28,16 @@ def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
                 setattr(owner, name, before)
 
 
+def heard(original: Callable[..., Any], hear: Callable[..., Any]) -> Any:
+    """``original``, called by ``hear``, which is given the call and its arguments."""
+
+    @functools.wraps(original, updated=())
+    def heard(*args: Any, **kwargs: Any) -> Any:
+        return hear(functools.partial(original, *args, **kwargs), *args)
+
+    return heard
+
+
 def next_call_heard(
     cls: Any, name: str, before: Heard, after: Heard
 ) -> contextlib.ExitStack:
@@ -35,21 +45,20 @@ def next_call_heard(
 
     When the method itself begins, the class is as it was.
     """
-    original = getattr(cls, name)
     thread = threading.get_ident()
     door = contextlib.ExitStack()
 
-    @functools.wraps(original)
-    def stand_in(*args: Any, **kwargs: Any) -> Any:
+    def hear(run: Callable[[], Any], *args: Any) -> Any:
         if threading.get_ident() != thread:
-            return original(*args, **kwargs)
+            return run()
         door.close()
         before(*args)
-        result = original(*args, **kwargs)
+        result = run()
         after(*args)
         return result
 
-    door.enter_context(replaced(cls, name, staticmethod(stand_in)))
+    stand_in = staticmethod(heard(getattr(cls, name), hear))
+    door.enter_context(replaced(cls, name, stand_in))
     return door
 
 

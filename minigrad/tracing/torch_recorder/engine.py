@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -30,19 +29,11 @@ class TorchEngine:
         self._saved = saved
         self._mode = mode
 
-    def hearing_backward(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """The function through which torch enters its engine, heard."""
-
-        @functools.wraps(original)
-        def _engine_run_backward(*args: Any, **kwargs: Any) -> Any:
-            inside = self._tell.torch._C._are_functorch_transforms_active()
-            if inside or not self._tell.listens():
-                return original(*args, **kwargs)
-            return self._backward(args, functools.partial(original, *args, **kwargs))
-
-        return _engine_run_backward
-
-    def _backward(self, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
+    def runs_backward(self, run: Callable[[], Any], *args: Any) -> Any:
+        """The function is called through which torch enters its engine."""
+        inside = self._tell.torch._C._are_functorch_transforms_active()
+        if inside or not self._tell.listens():
+            return run()
         task = None
         before = len(self._tell.log.ctxs.at_work)
         with contextlib.ExitStack() as hooks:
@@ -85,7 +76,7 @@ class TorchEngine:
         *_: Any,
     ) -> TorchTask:
         tell = self._tell
-        self._saved.backward_begins(tell.depth())
+        self._saved.backward_begins(len(tell.tasks))
         tell.say("backward")
         roots, nodes = [], []
         for output, gradient in zip(outputs, gradients, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -177,37 +177,36 @@ def is_torchs(function: type) -> bool:
 
 
 def raw_saved(node: Any) -> Iterable[Any]:
-    """Handles of what a Function saved; none when it is freed or torch is old."""
+    """Handles of what a Function saved; none when it is freed."""
     try:
         slots = node._raw_saved_tensors
-    except (RuntimeError, AttributeError):
+    except RuntimeError:
         return ()
     return tuple([slot for slot in slots or () if hasattr(slot, "data")])
 
 
-def saved_slots_of(node: Any) -> Iterable[tuple[str, Any]]:
+def kept_on(node: Any, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """What a built-in node has under these names, unless it is freed."""
+    for name in sorted(names):
+        try:
+            yield name, getattr(node, name)
+        except RuntimeError:
+            continue
+
+
+def saved_slots_of(node: Any) -> Iterator[tuple[str, Any]]:
     """The names and handles of what a built-in node saved."""
-    for name in sorted(dir(node)):
-        if name.startswith("_raw_saved_"):
-            try:
-                slot = getattr(node, name)
-            except RuntimeError:
-                continue  # freed
-            slots = slot if isinstance(slot, (tuple, list)) else (slot,)
-            for number, one in enumerate(slots):
-                ending = f".{number}" if len(slots) > 1 else ""
-                if hasattr(one, "data"):
-                    yield name.removeprefix("_raw_saved_") + ending, one
+    raw = [name for name in dir(node) if name.startswith("_raw_saved_")]
+    for name, slot in kept_on(node, raw):
+        slots = slot if isinstance(slot, (tuple, list)) else (slot,)
+        for number, one in enumerate(slots):
+            ending = f".{number}" if len(slots) > 1 else ""
+            if hasattr(one, "data"):
+                yield name.removeprefix("_raw_saved_") + ending, one
 
 
 def plain_values_of(node: Any) -> dict[str, Any]:
     """What a built-in node keeps that is no tensor, under torch's names."""
-    values = {}
-    names = set(dir(node))
-    for name in sorted(names):
-        if name.startswith("_saved_") and f"_raw{name}" not in names:
-            try:
-                values[name] = getattr(node, name)
-            except RuntimeError:
-                continue  # freed
-    return values
+    names = set(dir(node))  # one that has a raw one, too, would call a hook
+    own = [n for n in names if n.startswith("_saved_") and f"_raw{n}" not in names]
+    return dict(kept_on(node, own))

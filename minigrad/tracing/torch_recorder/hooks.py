@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from minigrad.tracing.foreign import ForeignNode
 from minigrad.tracing.torch_recorder.backward import TorchTask
+from minigrad.tracing.torch_recorder.doors import heard
 from minigrad.tracing.torch_recorder.telling import TorchTelling
 
 REGISTERS: Final = ("register_hook", "register_post_accumulate_grad_hook")
@@ -82,20 +82,19 @@ class TorchHooks:
 
     def _hearing(
         self, hook: Any, kind: str, node: ForeignNode, slot: int, task: TorchTask
-    ) -> Callable[..., Any]:
+    ) -> Any:
         def tell(given: Any, result: Any) -> None:
             told, came = what_is_told(kind, task, given, result)
             self._tell.happenings.hook_called(kind, node, slot, hook, told, came)
 
-        @functools.wraps(hook, updated=())
-        def heard(*given: Any) -> Any:
+        def hear(run: Callable[[], Any], *given: Any) -> Any:
             if kind == "accumulated":
                 self._tell.tell(task.leaf_ran, node)
-            result = hook(*given)
+            result = run()
             self._tell.tell(tell, given[0], result)
             return result
 
-        return heard
+        return heard(hook, hear)
 
 
 def what_is_told(

@@ -10,16 +10,17 @@ recording says so.
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable
 from typing import Any, Final
 
 from minigrad.tracing.foreign import version_of
-from minigrad.tracing.messages import message
 from minigrad.tracing.torch_recorder.calls import TorchCalls
-from minigrad.tracing.torch_recorder.doors import mode_class, replaced
+from minigrad.tracing.torch_recorder.doors import heard, mode_class, replaced
 from minigrad.tracing.torch_recorder.engine import TorchEngine
+from minigrad.tracing.torch_recorder.graph import CHECKPOINT
 from minigrad.tracing.torch_recorder.hooks import REGISTERS, TorchHooks
-from minigrad.tracing.torch_recorder.saved import TorchSavedHooks, checkpoint_function
+from minigrad.tracing.torch_recorder.saved import TorchSavedHooks
 from minigrad.tracing.torch_recorder.telling import TorchTelling
 
 IN_PLACE_OPERATORS: Final = (
@@ -55,27 +56,24 @@ class TorchListener:
         function, hooks = autograd.function, autograd.graph.saved_tensors_hooks
         with contextlib.ExitStack() as undo:
 
-            def open_door(owner: Any, name: str, hearing: Callable[..., Any]) -> None:
-                heard = hearing(getattr(owner, name))
-                undo.enter_context(replaced(owner, name, heard))
+            def open_door(owner: Any, name: str, hear: Callable[..., Any]) -> None:
+                stand_in: Any = heard(getattr(owner, name), hear)
+                if isinstance(vars(owner).get(name), staticmethod):
+                    stand_in = staticmethod(stand_in)
+                undo.enter_context(replaced(owner, name, stand_in))
 
             base = function._SingleLevelFunction
             apply = classmethod(self._calls.hearing_apply(base))
             undo.enter_context(replaced(base, "apply", apply))
-            flag = self._calls.hearing_flag
-            open_door(function.FunctionCtx, "set_materialize_grads", flag)
-            save = self._calls.hearing_save
-            open_door(function.FunctionCtx, "save_for_backward", save)
-            if hasattr(autograd, "_engine_run_backward"):
-                run = self._engine.hearing_backward
-                open_door(autograd, "_engine_run_backward", run)
-            else:
-                self._tell.said.append(message("torch.unseen.engine"))
-            open_door(hooks, "__enter__", self._saved.hearing_enter)
-            open_door(hooks, "__exit__", self._saved.hearing_exit)
-            checkpoint = checkpoint_function()
-            if checkpoint is not None:
-                open_door(checkpoint, "backward", self._saved.hearing_backward)
+            ctx, engine = function.FunctionCtx, self._engine
+            open_door(ctx, "set_materialize_grads", self._calls.sets_flag)
+            open_door(ctx, "save_for_backward", self._calls.saves)
+            open_door(autograd, "_engine_run_backward", engine.runs_backward)
+            open_door(hooks, "__enter__", self._saved.enters)
+            open_door(hooks, "__exit__", self._saved.leaves)
+            if CHECKPOINT in sys.modules:
+                checkpoint = sys.modules[CHECKPOINT].CheckpointFunction
+                open_door(checkpoint, "backward", self._saved.runs_backward)
             undo.enter_context(self._mode)
             self._undo = undo.pop_all()
 

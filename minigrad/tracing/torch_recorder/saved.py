@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-import sys
 import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
+from minigrad.tracing.torch_recorder.doors import heard
 from minigrad.tracing.torch_recorder.graph import CHECKPOINT
 from minigrad.tracing.torch_recorder.telling import TorchTelling
 
@@ -26,61 +25,45 @@ class TorchSavedHooks:
         self._tell = telling
         self._reruns: list[int] = []
 
-    def hearing_enter(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """``__enter__`` of torch's ``saved_tensors_hooks``, heard."""
+    def enters(self, run: Callable[[], Any], hooks: Any) -> Any:
+        """``__enter__`` of torch's ``saved_tensors_hooks`` is called."""
+        if not self._tell.listens():
+            return run()
+        if is_rerun(hooks):
+            self.rerun_begins()
+            return run()
+        pack, unpack = hooks.pack_hook, hooks.unpack_hook
+        try:
+            hooks.pack_hook = told(self._tell, pack, TorchTelling.packed)
+            hooks.unpack_hook = told(self._tell, unpack, TorchTelling.unpacked)
+            return run()
+        finally:
+            hooks.pack_hook, hooks.unpack_hook = pack, unpack
 
-        @functools.wraps(original)
-        def __enter__(hooks: Any) -> Any:
-            if not self._tell.listens():
-                return original(hooks)
-            if is_rerun(hooks):
-                self.rerun_begins()
-                return original(hooks)
-            pack, unpack = hooks.pack_hook, hooks.unpack_hook
-            try:
-                hooks.pack_hook = heard(self._tell, pack, TorchTelling.packed)
-                hooks.unpack_hook = heard(self._tell, unpack, TorchTelling.unpacked)
-                return original(hooks)
-            finally:
-                hooks.pack_hook, hooks.unpack_hook = pack, unpack
+    def leaves(self, run: Callable[[], Any], hooks: Any, kind: Any, *_: Any) -> Any:
+        """``__exit__`` of the same is called, with an error of this kind or None."""
+        result = run()
+        if is_rerun(hooks):
+            stops = getattr(kind, "__name__", "") == "_StopRecomputationError"
+            self.rerun_ends(failed=kind is not None and not stops)
+        return result
 
-        return __enter__
-
-    def hearing_exit(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """``__exit__`` of the same, heard."""
-
-        @functools.wraps(original)
-        def __exit__(hooks: Any, *error: Any) -> Any:
-            result = original(hooks, *error)
-            if is_rerun(hooks):
-                kind = error[0] if error else None
-                stops = getattr(kind, "__name__", "") == "_StopRecomputationError"
-                self.rerun_ends(failed=kind is not None and not stops)
-            return result
-
-        return __exit__
-
-    def hearing_backward(self, original: Callable[..., Any]) -> Any:
-        """``backward`` of a checkpoint that is reentrant, heard: it runs forward again.
+    def runs_backward(self, run: Callable[[], Any], *_: Any) -> Any:
+        """``backward`` of a checkpoint that is reentrant: it runs forward again.
 
         The part has run when it calls backward in its turn.
         """
-
-        @functools.wraps(original)
-        def backward(*args: Any) -> Any:
-            open_before = len(self._reruns)
-            if self._tell.listens():
-                self.rerun_begins()
-            failed = True
-            try:
-                result = original(*args)
-                failed = False
-            finally:
-                if len(self._reruns) > open_before:
-                    self.rerun_ends(failed)
-            return result
-
-        return staticmethod(backward)
+        open_before = len(self._reruns)
+        if self._tell.listens():
+            self.rerun_begins()
+        failed = True
+        try:
+            result = run()
+            failed = False
+        finally:
+            if len(self._reruns) > open_before:
+                self.rerun_ends(failed)
+        return result
 
     def backward_begins(self, depth: int) -> None:
         """A backward inside ``depth`` others: of a checkpoint, the part has run."""
@@ -90,7 +73,7 @@ class TorchSavedHooks:
     def rerun_begins(self) -> None:
         """A checkpointed part runs once more."""
         with self._tell.looking():
-            self._reruns.append(self._tell.depth())
+            self._reruns.append(len(self._tell.tasks))
             self._tell.spoke()
             self._tell.happenings.recomputation_started()
 
@@ -108,24 +91,17 @@ def is_rerun(hooks: Any) -> bool:
     return kind.__name__ == RERUN and kind.__module__ == CHECKPOINT
 
 
-def heard(
+def told(
     telling: TorchTelling, hook: Callable[..., Any], tell: Callable[..., None]
-) -> Callable[..., Any]:
+) -> Any:
     """``hook``, told of as long as ``telling`` listens; that is not kept alive."""
     tells = weakref.ref(telling)
 
-    @functools.wraps(hook, updated=())
-    def heard(given: Any) -> Any:
-        result = hook(given)
+    def hear(run: Callable[[], Any], given: Any) -> Any:
+        result = run()
         telling = tells()
         if telling is not None:
             telling.tell(tell, telling, hook, given, result)
         return result
 
-    return heard
-
-
-def checkpoint_function() -> Any:
-    """torch's Function of a reentrant checkpoint; None if it is not imported."""
-    module = sys.modules.get(CHECKPOINT)
-    return getattr(module, "CheckpointFunction", None)
+    return heard(hook, hear)

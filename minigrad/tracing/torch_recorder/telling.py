@@ -68,17 +68,13 @@ class TorchTelling:
         with self.looking():
             return self.graph.known(node) or node
 
-    def depth(self) -> int:
-        """How many backwards are under way, one in another."""
-        return len(self.tasks)
-
     def packed(self, hook: Any, tensor: Any, packed: Any) -> None:
         """A pack hook has returned."""
         self.happenings.tensor_packed(hook, tensor, packed)
 
     def unpacked(self, hook: Any, packed: Any, tensor: Any) -> None:
         """An unpack hook has returned, for the node whose rule torch runs just now."""
-        now = getattr(self.torch._C, "_current_autograd_node", lambda: None)()
+        now = self.torch._C._current_autograd_node()
         reader = None if now is None else self.graph.find(now)
         self.happenings.tensor_unpacked(hook, reader, packed, tensor)
 
