@@ -95,7 +95,7 @@ class Asking:
     ) -> None:
         self.data = data
         self.nodes = {one["id"]: one for one in data["graph"]["nodes"]}
-        self.edges = {one["id"]: one for one in data["graph"]["edges"]}
+        self.edges: Any = {one["id"]: one for one in data["graph"]["edges"]}
         self.node, self.slot = node, slot
         self.moves = self._last_moves()
         self.arrived = [one for one in self.moves if one["k"] in ("root", "grad")]
@@ -117,7 +117,7 @@ class Asking:
         """
         last: list[dict[str, Any]] = []
         running: list[list[dict[str, Any]]] = []
-        turns: dict[str, Json] = {}
+        turns: dict[Any, Json] = {}
         for event in self.data["events"]:
             kind = event["k"]
             if kind == "backward.begin":
@@ -130,7 +130,7 @@ class Asking:
             elif kind == "node.enter":
                 turns[event["n"]] = event
             elif running and kind in MOVES and self._is_here(event):
-                turn = turns.get(self._sender(event) or "", {})
+                turn = turns.get(self._sender(event), {})
                 running[-1].append({**event, "turn": turn})
         return next((moves for moves in reversed(running) if moves), last)
 
@@ -139,9 +139,8 @@ class Asking:
         slot = edge.get("to_slot", move.get("slot", self.slot))
         return bool(move["n"] == self.node and slot == self.slot)
 
-    def _sender(self, move: Json) -> str | None:
-        sender: str | None = self.edges.get(move.get("e", ""), {}).get("from")
-        return sender
+    def _sender(self, move: Json) -> Any:
+        return self.edges.get(move.get("e"), {}).get("from")
 
     def _source(self, move: Json) -> str:
         """Who sent a gradient; with the argument, if the node sent more than one."""

@@ -32,18 +32,14 @@ class Column:
     mono: bool = False
 
 
+@dataclass(frozen=True, repr=False)
 class OnePage:
     """A table in groups, with a title above it and a line below."""
 
-    def __init__(
-        self,
-        title: str,
-        columns: Sequence[Column],
-        groups: Mapping[str, Sequence[Sequence[str]]],
-        below: str,
-    ) -> None:
-        self.title, self.columns, self.groups = title, columns, groups
-        self.below = below
+    title: str
+    columns: Sequence[Column]
+    groups: Mapping[str, Sequence[Sequence[str]]]
+    below: str
 
     def __repr__(self) -> str:
         lines = [self.title]

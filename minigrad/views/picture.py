@@ -134,11 +134,8 @@ class Scene:
         if group["exit"] != node["id"]:
             return
         name = node["id"]
-        title = _lines(shortened(group.get("title") or self._told.title(node), 22))
-        sub = _sub(node, group)
-        wide = max(map(len, title)) * LETTER
-        size = [max(58, wide + 16, len(sub) * SMALL + 16), 46]
-        part: Json = {"k": "call", "n": name, "name": title, "sub": sub, "card": size}
+        part = _card(group.get("title") or self._told.title(node), _sub(node, group))
+        part["n"], size = name, part["card"]
         if group.get("leaves"):
             pills = [shortened(_last(one["tensor"]), 9) for one in group["leaves"]]
             part["leaves"] = [one["id"] for one in group["leaves"]]
@@ -147,7 +144,7 @@ class Scene:
             size[1] += 24 * len(pills)
         if "title" in group:
             part["inside"] = group["nodes"]
-        size[1] += 16 if sub else 0
+        size[1] += 16 if part["sub"] else 0
         self.parts[name] = part | self._result(node, size[0])
         inside = {*group["nodes"], *part.get("leaves", ())}
         for one in group["nodes"]:
@@ -175,10 +172,8 @@ class Scene:
     def _add_unrecorded(self, ctx: str, call: Json) -> None:
         """A call that nothing asks a gradient of: it has no box, or loses it again."""
         node = {"id": ctx, "ctx": ctx, "label": "", "outputs": len(call["outs"])}
-        title = _lines(shortened(call["op"], 22))
-        size = [max(58, max(map(len, title)) * LETTER + 16), 46]
-        part: Json = {"k": "call", "n": None, "ctx": ctx, "name": title, "sub": ""}
-        part |= {"card": size} | self._result(node, size[0])
+        part = _card(call["op"], "") | {"n": None, "ctx": ctx}
+        part |= self._result(node, part["card"][0])
         part["keys"] = [out["t"] for out in call["outs"] if "t" in out]
         part["tray"][0] = max(part["tray"][0], self._room_of_tangent(call["outs"]))
         part["box"] = [part["tray"][0], 0 if "call" in call else part["box"][1]]
@@ -303,6 +298,13 @@ def _in_rows(cells: list[tuple[str, str]], wide: float) -> tuple[list[list[Cell]
 
 def _width(row: list[Cell]) -> float:
     return sum([size for _, _, size in row]) + 6 * (len(row) - 1)
+
+
+def _card(title: str, sub: str) -> Json:
+    """A call's name, the small line below it, and how large its card is."""
+    lines = _lines(shortened(title, 22))
+    wide = max(max(map(len, lines)) * LETTER, len(sub) * SMALL, 42) + 16
+    return {"k": "call", "name": lines, "sub": sub, "card": [wide, 46]}
 
 
 def _lines(title: str) -> list[str]:

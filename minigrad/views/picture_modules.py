@@ -21,18 +21,14 @@ def groups_of(data: Mapping[str, Any]) -> dict[str, Json]:
     modules = {one["id"]: one for one in graph.get("modules", ())}
     functions = [node for node in graph["nodes"] if node["kind"] != "accumulate"]
     within = {node["id"]: _chain(modules, node.get("module")) for node in functions}
+    holding = {one["in"] for one in modules.values()}
     opened: set[str] = set()
     while True:
         tops = {name: _first(chain, opened) for name, chain in within.items()}
         shown = Counter(top or name for name, top in tops.items())
-        best = next(
-            iter([one for one in shown if one in modules and _holds(modules, one)]), ""
-        )
-        inner = {
-            _first(within[n], {*opened, best}) or n
-            for n, t in tops.items()
-            if t == best
-        }
+        best = next(iter([one for one in shown if one in holding]), "")
+        inside = [name for name, top in tops.items() if top == best]
+        inner = {_first(within[one], {*opened, best}) or one for one in inside}
         if not best or len(shown) - 1 + len(inner) > MOST_CARDS:
             break
         opened.add(best)
@@ -54,10 +50,6 @@ def _chain(modules: Mapping[str, Json], innermost: str | None) -> list[str]:
 
 def _first(chain: Iterable[str], opened: set[str]) -> str | None:
     return next((one for one in chain if one not in opened), None)
-
-
-def _holds(modules: Mapping[str, Json], name: str) -> bool:
-    return any(one["in"] == name for one in modules.values())
 
 
 def _with_leaves(

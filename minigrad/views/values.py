@@ -24,17 +24,13 @@ def _brief(value: Json) -> str:
     odd, size = odd_words(value), math.prod(value["shape"])
     if not size:
         return message("value.none", shape=shape)
-    if value["nan"] == size:
-        return message("value.all", shape=shape, value="nan")
+    least, most = number(value["min"]), number(value["max"])
+    if value["nan"] == size or (least == most and not odd):
+        return message("value.all", shape=shape, value=least)
     if value["min"] is None:
         return message("value.odd", shape=shape, odd=odd)
-    least, most = number(value["min"]), number(value["max"])
-    if odd:
-        words = message("value.range", shape=shape, min=least, max=most)
-        return message("value.and-odd", value=words, odd=odd)
-    if least == most:
-        return message("value.all", shape=shape, value=least)
-    return message("value.range", shape=shape, min=least, max=most)
+    words = message("value.range", shape=shape, min=least, max=most)
+    return message("value.and-odd", value=words, odd=odd) if odd else words
 
 
 def odd_words(value: Json) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
-import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -14,28 +12,11 @@ import minigrad as mg
 
 Json = dict[str, Any]
 
-TOKEN = re.compile(
-    r"""(?P<c>\#.*)|(?P<s>'''.*'''|\"[^\"]*\"|'[^']*')|(?P<n>\b\d[\d.e-]*\b)"""
-    r"""|(?P<k>\b(?:class|def|return|for|while|if|not|in|is|None|with|True|False)\b)"""
-    r"""|(?P<f>(?<=def )\w+|(?<=class )\w+|@\w+)"""
-)
-
-
-def tokens(line: str) -> list[list[str]]:
-    parts: list[list[str]] = []
-    end = 0
-    for match in TOKEN.finditer(line):
-        if match.start() > end:
-            parts.append(["", line[end : match.start()]])
-        parts.append([match.lastgroup or "", match.group()])
-        end = match.end()
-    if end < len(line):
-        parts.append(["", line[end:]])
-    return parts
+CELL = {"name": "cell", "role": "driver", "file": "notebook cell", "first": 1}
 
 
 class Story:
-    """Collects sources, values and events into the dict of a trace."""
+    """Collects values, nodes and events into the dict of a trace."""
 
     def __init__(self, title: str) -> None:
         self.data: Json = {
@@ -47,7 +28,7 @@ class Story:
                 "title": title,
                 "truncated": False,
             },
-            "sources": [],
+            "sources": [{**CELL, "tokens": [[["", "y = Blur.apply(image)"]]]}],
             "values": {},
             "ctxs": [],
             "graph": {
@@ -59,23 +40,6 @@ class Story:
             },
             "events": [],
         }
-        self.names: dict[str, int] = {}
-        self.depth = 0
-        self.cid: str | None = None
-        self.phase: Json | None = None
-
-    def source(self, name: str, role: str, file: str, first: int, text: str) -> None:
-        lines = textwrap.dedent(text).strip("\n").split("\n")
-        self.names[name] = len(self.data["sources"])
-        self.data["sources"].append(
-            {
-                "name": name,
-                "role": role,
-                "file": file,
-                "first": first,
-                "tokens": [tokens(line) for line in lines],
-            }
-        )
 
     def array(self, value: Any, dtype: str = "float32") -> Json:
         array = np.asarray(value, dtype=dtype)
@@ -93,12 +57,6 @@ class Story:
             "cut": table.size < array.size,
         }
         return {"t": "A", "v": key}
-
-    def tensor(
-        self, value: Any, name: str | None, rg: bool = False, fn: str | None = None
-    ) -> Json:
-        key = self.array(value)["v"]
-        return {"t": "T", "v": key, "rg": rg, "name": name, "ver": 0, "fn": fn}
 
     def saved(self, value: Any, name: str, now: int = 0) -> Json:
         key = self.array(value)["v"]
@@ -119,29 +77,8 @@ class Story:
         self.data["graph"]["edges"].append(edge)
 
     def event(self, kind: str, say: str, lvl: int = 1, **more: Any) -> None:
-        event: Json = {"k": kind, "say": say, "lvl": lvl, "d": self.depth}
-        if self.phase:
-            event["ph"] = self.phase
-        if self.cid:
-            event["cid"] = self.cid
+        event = {"k": kind, "say": say, "lvl": lvl, "d": 1, "s": 0, "l": 0}
         self.data["events"].append(event | more)
-
-    def call(self, name: str, say: str, lvl: int, **more: Any) -> None:
-        self.depth += 1
-        self.event("call", say, lvl, s=self.names[name], l=0, **more)
-
-    def line(self, name: str, line: int, say: str, lvl: int, **more: Any) -> None:
-        self.event("line", say, lvl, s=self.names[name], l=line, **more)
-
-    def leave(self, name: str, line: int, say: str, lvl: int, val: Any) -> None:
-        self.event("return", say, lvl, s=self.names[name], l=line, val=val)
-        self.depth -= 1
-
-    def in_phase(self, of: str, name: str) -> None:
-        self.phase = {"of": of, "name": name}
-
-
-PLAIN = {"t": "P", "r": ""}
 
 
 def plain(text: str) -> Json:
@@ -215,23 +152,16 @@ def failing() -> Json:
 def grid() -> Json:
     """Larger values: a matrix with negative numbers, a changed version, a wide one."""
     story = Story("Heat maps")
-    story.source("cell", "driver", "notebook cell", 1, "y = Blur.apply(image)")
     story.node("n0", "BlurBackward", ctx="c0", outputs=2)
     story.node("n1", "AccumulateGrad", kind="accumulate", tensor="image")
     story.edge("e0", "n0", "n1", 0)
-    story.call("cell", "The program starts.", 2)
-    story.line("cell", 0, "Next: Blur.apply(image).", 2)
-    story.cid = "c0"
+    story.event("call", "The program starts.", 2)
+    story.event("line", "Next: Blur.apply(image).", 2)
     small = np.array([[0.5, -1.25, 3.0], [1e-5, 2e6, -0.125]])
     large = np.sin(np.arange(400)).reshape(20, 20)
-    saved = story.saved(small, "small", now=1)
-    story.event(
-        "ctx.save",
-        "Two matrices are saved.",
-        ctx={
-            "id": "c0",
-            "set": {"saved.0": saved, "saved.1": story.saved(large, "image")},
-        },
-    )
-    story.event("graph.node", "The node is wired.", n="n0", e=["e0"])
+    saved = {"saved.0": story.saved(small, "small", now=1)}
+    saved["saved.1"] = story.saved(large, "image")
+    kept = {"id": "c0", "set": saved}
+    story.event("ctx.save", "Two matrices are saved.", cid="c0", ctx=kept)
+    story.event("graph.node", "The node is wired.", cid="c0", n="n0", e=["e0"])
     return story.data
