@@ -10,6 +10,7 @@ from minigrad.course.check import Array, Faults
 from minigrad.course.check.probes.checkers import Judged
 from minigrad.course.exercises.messages import Messages
 from minigrad.course.exercises.rules import Rule, asked, rules_of
+from minigrad.course.exercises.side_effects import left_behind
 
 say = Messages(__name__)
 
@@ -38,6 +39,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
         elif found.said is not rule.right:
             name = "refuses" if rule.right else "accepts"
             yield say(f"{name}{why(found, x, rule.right)}", **said)
+        yield left_behind("gradcheck", found.changed)
 
 
 def why(found: Judged, x: Array, is_right: bool) -> str:

@@ -87,6 +87,8 @@ def look_at_rest(functions: Sequence[Any], rest: Sequence[Any]) -> Faults:
             numpys = moved.leaves[0].startswith(("x.", "from_numpy"))
             key = "left.numpy" if numpys else "left.made"
             yield say(key, name=name, step=moved.leaves[0])
+        if moved.bound:
+            yield say("bound", name=name, bound=", ".join(moved.bound))
         if importlib.util.find_spec("torch") and not hasattr(function, "stands_for"):
             crash = crash_in_torch(function, inputs)
             if crash:
