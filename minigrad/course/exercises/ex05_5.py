@@ -12,6 +12,7 @@ from minigrad.course.check import Array, Faults, Finding, first_line
 from minigrad.course.check.probes import seen, traversals
 from minigrad.course.check.probes.traversals import Traversal
 from minigrad.course.exercises.messages import Messages
+from minigrad.course.exercises.side_effects import left_behind
 
 say = Messages(__name__)
 
@@ -165,6 +166,7 @@ def fault_in(
         or wrong_gradient(program, found, at_steps)
         or wrong_leaf(program, found, at_leaves, before)
         or recorded(program, found)
+        or left_behind("backward", found.changed)
     )
 
 

@@ -34,6 +34,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     choices, seconds = answer
     for first in CALLS:
         yield fault_in(seen(timed, (seconds,), Pace((first,), (USUAL,))))
+    last = seen(timed, (seconds,), Pace((CALLS[0],), (USUAL,))).calls(0) - 1
+    yield fault_in(seen(timed, (seconds,), Pace((CALLS[0],), (USUAL,), (last,))))
     yield from wrong_choices(choices)
 
 
@@ -52,6 +54,7 @@ def fault_in(found: Timed) -> Finding | None:
         "once": took[1] if calls == 2 else math.inf,
         "sum": sum(took),
         "sum.warm": sum(took[1:]),
+        "last": took[-1] if calls > 2 else math.inf,
         "mean": sum(took) / calls,
         "mean.warm": sum(took[1:]) / max(calls - 1, 1),
     }

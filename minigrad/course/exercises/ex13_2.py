@@ -17,6 +17,9 @@ say = Messages(__name__)
 MOVED = 1e-10
 """How far an element is from where it was if it was moved at all."""
 
+WIDE = 1e-5
+"""Farther than it should be moved."""
+
 TIMES = 2
 """A wrong rule is asked about so often; the text has another number of some."""
 
@@ -47,7 +50,8 @@ def why(found: Judged, x: Array, is_right: bool) -> str:
     moves = np.array(found.asked).reshape(len(found.asked), -1) - x.ravel()
     if is_right:
         one_sided = moves.size and not (moves.min() < -MOVED and moves.max() > MOVED)
-        return ".one_sided" if one_sided else ""
+        wide = moves.size and np.abs(moves).max() > WIDE
+        return ".one_sided" if one_sided else ".wide" if wide else ""
     if not len(found.sent):
         return ".nothing_sent"
     if x.size == 1:

@@ -24,7 +24,7 @@ ENOUGH = 3
 """Rounds without which there is neither a median nor a spread."""
 
 MOST_WRITTEN = 24
-BUSIER, UNEVEN = 1.002, 0.01
+BUSIER, UNEVEN = 1.002, 0.02
 """By this factor each call takes longer than the one before, and is off by up to that.
 
 So a number that was computed of these times says of which.
@@ -88,12 +88,17 @@ def faults(
         yield "band.cold", {"high": has_cold[0]}
     if is_of_times(median, did):
         yield "ratio.of_times", {"right": right, "said": median}
+    below = rank_of(median, did)
+    if abs(below - 0.5) > 0.3:
+        yield "ratio.unsorted", {"right": right, "said": median, "below": below}
     if is_of_times(low, did) or is_of_times(high, did):
         yield "band.of_times", {"low": low, "high": high, "median": median}
     ratios = rounds(did)[1:]
     differ = ratios.max() > 1.5 * ratios.min()
     if not low <= median <= high or (differ and near(low, high, 1e-6)):
         yield "band", {"median": median, "low": low, "high": high}
+    for least, most in reversed(missed_ends(did)):
+        yield "band.other", {"low": low, "high": high, "least": least, "most": most}
 
 
 def why(said: float, right: float, did: Timed) -> str:
@@ -123,6 +128,32 @@ def is_of_times(said: float, did: Timed) -> bool:
         if any([near(said, a / b, EXACTLY) for a in ones for b in others]):
             return True
     return False
+
+
+def rank_of(said: float, did: Timed) -> float:
+    """Which share of the rounds has a lower ratio, if it's that of one round."""
+    ratios = rounds(did)[1:]
+    is_one = any([near(said, ratio, EXACTLY) for ratio in ratios])
+    return float((ratios < said).mean()) if is_one else 0.5
+
+
+def missed_ends(did: Timed) -> list[tuple[float, float]]:
+    """The lowest and highest of the ratios of which it said the median, if others.
+
+    Only where both had one call in each round: else the rounds can't be known.
+    """
+    if len(list(groupby(did.who))) < len(did.who):
+        return []
+    median, *ends = did.said.tolist()
+    missed = []
+    for cold in range(MOST_COLD):
+        ratios = np.sort(rounds(did)[cold:])
+        middle = ratios[(len(ratios) - 1) // 2], ratios[len(ratios) // 2]
+        if any([near(median, m, EXACTLY) for m in (*middle, np.mean(middle))]):
+            if np.allclose(ends, ratios[[0, -1]]):
+                return []
+            missed.append((float(ratios[0]), float(ratios[-1])))
+    return missed
 
 
 def rounds(did: Timed) -> Array:

@@ -39,7 +39,7 @@ class Pace:
     def seconds(self, place: int, number: int, before: int) -> float:
         """Of a program's call with this number, after so many calls of any."""
         busier = self.slower ** min(before, MOST_SLOWED)
-        busier *= 1 + self.uneven * math.sin(before**2 + 1)
+        busier *= 1 + self.uneven * (math.sin(13.0 * before) * 43758.5 % 2 - 1)
         if number < len(self.first[place]):
             return self.first[place][number] * busier
         return self.usual[place] * busier * (self.times if before in self.hit else 1.0)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-import minigrad
 from minigrad import nn
 from minigrad.course.check.facts import Array
+from minigrad.engine.grad_mode import this_mode
 
 NEARLY = 1e-10
 """A number that was moved and moved back may have lost its last digits."""
@@ -17,7 +17,7 @@ NEARLY = 1e-10
 class Lent:
     """What a call is lent, by name: compared with itself as it was before.
 
-    Of a module, which may be trained, only its modes and its parameters' flags.
+    Of a list of leaves and of a module, which may be trained, not the numbers.
     """
 
     def __init__(self, **things: Any) -> None:
@@ -26,7 +26,9 @@ class Lent:
 
     def state(self) -> dict[str, Any]:
         """All that may be found changed, such as ``"x.grad"``."""
-        found: dict[str, Any] = {"modes.grad_mode": minigrad.is_grad_enabled()}
+        mode = this_mode()
+        found: dict[str, Any] = {"modes.grad_mode": mode.grad_enabled}
+        found["modes.saved_hooks"] = mode.saved_tensors_hooks is None
         for name, thing in self.things.items():
             parts = parts_of(thing).items()
             found |= {f"{name}.{part}": value for part, value in parts}
@@ -43,10 +45,10 @@ def parts_of(thing: Any) -> dict[str, Any]:
     if isinstance(thing, np.ndarray):
         return {"numbers": thing.copy()}
     if isinstance(thing, nn.Module):
-        leaves = list(thing.parameters())
-        needs = [leaf.requires_grad for leaf in leaves]
-        hooks = [hooks_of(leaf) for leaf in leaves]
-        return {"training": thing.training, "requires_grad": needs, "hooks": hooks}
+        return {"training": thing.training, **parts_of(list(thing.parameters()))}
+    if isinstance(thing, list):
+        needs = [leaf.requires_grad for leaf in thing]
+        return {"requires_grad": needs, "hooks": [hooks_of(leaf) for leaf in thing]}
     return {
         "numbers": numbers_of(thing),
         "requires_grad": thing.requires_grad,
