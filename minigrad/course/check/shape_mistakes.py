@@ -36,12 +36,25 @@ def explained(case: CaseFile, samples: Sequence[Sample]) -> str:
 
 def shaped_like(case: CaseFile, samples: Sequence[Sample]) -> str:
     """Whose shape the gradients of this slot have, if it is always the same's."""
-    raws = [s.raw.shape for s in samples if s.raw is not None]
+    came = [s for s in samples if s.raw is not None]
+    raws = [np.shape(s.raw) for s in came]
     names = (*case.contract.arguments, *case.contract.outputs)
-    given = [(*s.trial.inputs, *case.results(s.trial)) for s in samples]
+    given = [(*s.trial.inputs, *case.results(s.trial)) for s in came]
     for place, name in enumerate(names):
         if [np.shape(each[place]) for each in given] == raws:
             return name
+    return ""
+
+
+def beside_shape(pairs: Sequence[tuple[Array, Array]]) -> str:
+    """What else is true of all that came in a wrong shape; empty if nothing is."""
+    wrong = [(a, right) for a, right in pairs if a.shape != right.shape and right.size]
+    if all([a.size == 1 < right.size for a, right in wrong]):
+        return "It's one number for all, where there should be several."
+    if all(
+        [a.size == right.size and _same(a.ravel(), right.ravel()) for a, right in wrong]
+    ):
+        return "All the right numbers are there, in their order, in another shape."
     return ""
 
 

@@ -43,7 +43,8 @@ def mapped(
         return Mapped(kind=type(result).__name__)
     if result.shape == g.shape and result.requires_grad:
         gradients = gradients_of(result, leaves, g)
-    return Mapped(numbers_of(result), "Tensor", gradients, nodes_below(result))
+    nodes = len(nodes_below(result))
+    return Mapped(numbers_of(result), "Tensor", gradients, nodes)
 
 
 def gradients_of(
@@ -68,15 +69,15 @@ def numbers_of(tensor: Any) -> Array:
     return np.array(tensor.detach().numpy())
 
 
-def nodes_below(result: Any) -> int:
-    """How many nodes backward would run."""
-    found, left = set(), [result.grad_fn]
+def nodes_below(result: Any) -> set[Any]:
+    """The nodes that backward would run."""
+    found, left = set[Any](), [result.grad_fn]
     while left:
         node = left.pop()
         if node is not None and node not in found:
             found.add(node)
             left += [after for after, _ in node.next_functions]
-    return len(found)
+    return found
 
 
 def each_gradient(answer: Any, w: Array, x: Array, targets: Array) -> Mapped:
