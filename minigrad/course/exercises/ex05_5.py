@@ -11,8 +11,8 @@ import numpy as np
 from minigrad.course.check import Array, Faults, Finding, first_line
 from minigrad.course.check.probes import seen, traversals
 from minigrad.course.check.probes.traversals import Traversal
+from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises.messages import Messages
-from minigrad.course.exercises.side_effects import left_behind
 
 say = Messages(__name__)
 

@@ -10,9 +10,8 @@ import numpy as np
 import minigrad
 from minigrad import errors
 from minigrad.course.check import Faults, Finding
-from minigrad.course.check.probes.side_effects import Lent
+from minigrad.course.check.side_effects import Lent, left_behind
 from minigrad.course.exercises.messages import Messages
-from minigrad.course.exercises.side_effects import left_behind
 
 say = Messages(__name__)
 

@@ -9,9 +9,9 @@ import numpy as np
 from minigrad.course.check import Array, Crash, Faults, Finding
 from minigrad.course.check.probes import tried
 from minigrad.course.check.probes.second_order import Product, product_of
+from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises.gym.random_inputs import numbers
 from minigrad.course.exercises.messages import Messages, named
-from minigrad.course.exercises.side_effects import left_behind
 
 say = Messages(__name__)
 

@@ -10,8 +10,8 @@ import numpy as np
 from minigrad.course.check import Array, Faults, Finding
 from minigrad.course.check.probes import packing, seen
 from minigrad.course.check.probes.packing import Packed
+from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises.messages import Messages
-from minigrad.course.exercises.side_effects import left_behind
 
 say = Messages(__name__)
 

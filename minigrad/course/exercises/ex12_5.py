@@ -11,8 +11,8 @@ import minigrad
 from minigrad.course.check import Array, Crash, Faults, Finding
 from minigrad.course.check.probes import checkpoints, tried
 from minigrad.course.check.probes.checkpoints import LAYERS, Checkpointed
+from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises.messages import Messages
-from minigrad.course.exercises.side_effects import left_behind
 
 say = Messages(__name__)
 

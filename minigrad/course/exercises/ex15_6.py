@@ -9,10 +9,10 @@ import numpy as np
 from minigrad.course.check import Array, Crash, Faults, Finding
 from minigrad.course.check.probes import batches, tried
 from minigrad.course.check.probes.batches import Mapped
+from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises import timings
 from minigrad.course.exercises.batches import same
 from minigrad.course.exercises.messages import Messages, named
-from minigrad.course.exercises.side_effects import left_behind
 
 say = Messages(__name__)
 

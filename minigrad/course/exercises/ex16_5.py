@@ -9,9 +9,9 @@ import numpy as np
 from minigrad.course.check import Crash, Faults, Finding
 from minigrad.course.check.probes import seen, tried
 from minigrad.course.check.probes.training import by_rows, gathered
+from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises import timings
 from minigrad.course.exercises.messages import Messages
-from minigrad.course.exercises.side_effects import left_behind
 from minigrad.errors import count_of
 
 say = Messages(__name__)

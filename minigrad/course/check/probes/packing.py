@@ -11,7 +11,7 @@ from typing import Any
 import minigrad
 from minigrad.course.check.facts import Array, Crash
 from minigrad.course.check.lifetimes import watch
-from minigrad.course.check.probes.side_effects import Lent
+from minigrad.course.check.side_effects import Lent
 from minigrad.course.check.spy import crash_of
 from minigrad.lint.forward import items_of
 

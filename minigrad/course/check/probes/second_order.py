@@ -10,7 +10,7 @@ import numpy as np
 import minigrad
 from minigrad import nn
 from minigrad.course.check.facts import Array
-from minigrad.course.check.probes.side_effects import Lent
+from minigrad.course.check.side_effects import Lent
 
 NAMES = ("W", "b", "u", "c")
 

@@ -17,7 +17,7 @@ from minigrad.course.check.facts import Array, Crash
 from minigrad.course.check.lifetimes import traced, traced_peak
 from minigrad.course.check.own_functions import NodesOfOthers
 from minigrad.course.check.probes.batches import nodes_below
-from minigrad.course.check.probes.side_effects import Lent
+from minigrad.course.check.side_effects import Lent
 from minigrad.course.check.spy import crash_of
 from minigrad.engine import observe
 

@@ -12,7 +12,7 @@ import numpy as np
 
 import minigrad
 from minigrad.course.check.facts import Array, Crash
-from minigrad.course.check.probes.side_effects import Lent
+from minigrad.course.check.side_effects import Lent
 from minigrad.course.check.spy import crash_of
 from minigrad.engine import observe
 

@@ -8,10 +8,53 @@ import numpy as np
 
 from minigrad import nn
 from minigrad.course.check.facts import Array
+from minigrad.course.check.findings import UNNAMED, Finding
 from minigrad.engine.grad_mode import this_mode
 
 NEARLY = 1e-10
 """A number that was moved and moved back may have lost its last digits."""
+
+WORDS = {
+    "numbers": (
+        "{name} holds other numbers than before",
+        "{name} is the caller's, and something writes into it.",
+        "Which line changes {name} itself? What could it change instead?",
+    ),
+    "requires_grad": (
+        "{name}.requires_grad isn't what it was before",
+        "requires_grad_() changes the tensor that it's called on, and that's the "
+        "caller's: from now on, whatever is done with it is recorded, or isn't.",
+        "What gives you a tensor of your own, with the same numbers and no history?",
+    ),
+    "grad": (
+        "{name}.grad isn't what it was before",
+        "backward() puts its gradient into {name}.grad, and adds to what is there. "
+        "{name} is the caller's, so the next backward would add to it as well.",
+        "Which call returns gradients and leaves .grad alone?",
+    ),
+    "hooks": (
+        "{name} has another number of hooks than before",
+        "A hook stays where it was registered, and runs in every later backward.",
+        "What does register_hook return, and what can you do with that in the end?",
+    ),
+    "training": (
+        "{name}.training isn't what it was before",
+        "train() and eval() set a mode that stays.",
+        "Which mode was it in, and which line could bring that back?",
+    ),
+    "saved_hooks": (
+        "hooks for saved tensors are still in force, for all that the caller does",
+        "The block of hooks was begun, and never ended.",
+        "Which statement ends what it began, whatever happens in between?",
+    ),
+    "grad_mode": (
+        "grad mode isn't what it was before",
+        "It stays switched: from now on, whatever the caller does is recorded, or "
+        "isn't.",
+        "Which block switches grad mode, and switches it back when it's left?",
+    ),
+}
+"""For each kind: what is different, what it looks like, and what to ask oneself."""
 
 
 class Lent:
@@ -38,6 +81,16 @@ class Lent:
         """The names of what isn't as it was."""
         now = self.state()
         return tuple([k for k, was in self.before.items() if not same(was, now[k])])
+
+
+def left_behind(where: str, changed: tuple[str, ...]) -> Finding | None:
+    """The first thing that isn't as it was before the call; None if all is."""
+    if not changed:
+        return None
+    name, _, part = changed[0].partition(".")
+    what, looks_like, hint = [text.format(name=name) for text in WORDS[part]]
+    what, key = f"after the call, {what}", f"side_effects/{part}"
+    return Finding(UNNAMED, what, where, looks_like, hint, key=key)
 
 
 def parts_of(thing: Any) -> dict[str, Any]:
