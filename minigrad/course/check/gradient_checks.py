@@ -272,8 +272,6 @@ def _finding(
         hint = "Work this one element out by hand, then print each factor."
         if any(map(shape_mistakes.has_wrong_shape, samples)):
             hint = "Print the shape of each factor, and of what you return."
-            pairs = [(s.raw, s.right) for s in samples if s.raw is not None]
-            looks_like = shape_mistakes.beside_shape(pairs)
             if whose := shape_mistakes.shaped_like(case, samples):
                 looks_like = f"It always has the shape of {whose}."
     about = tuple(map(case.argument, slots))

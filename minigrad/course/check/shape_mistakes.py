@@ -46,18 +46,6 @@ def shaped_like(case: CaseFile, samples: Sequence[Sample]) -> str:
     return ""
 
 
-def beside_shape(pairs: Sequence[tuple[Array, Array]]) -> str:
-    """What else is true of all that came in a wrong shape; empty if nothing is."""
-    wrong = [(a, right) for a, right in pairs if a.shape != right.shape and right.size]
-    if all([a.size == 1 < right.size for a, right in wrong]):
-        return "It's one number for all, where there should be several."
-    if all(
-        [a.size == right.size and _same(a.ravel(), right.ravel()) for a, right in wrong]
-    ):
-        return "All the right numbers are there, in their order, in another shape."
-    return ""
-
-
 def _was_summed(case: CaseFile, sample: Sample) -> bool:
     """Whether this input was copied by broadcasting and its gradient summed."""
     if has_wrong_shape(sample):
