@@ -21,6 +21,8 @@ from minigrad.course.check.samples import COARSE, close_to, rounding
 from minigrad.mistakes import TABLE
 
 HOW_MANY = "Print a large result. Which of its numbers are 0, and how many should be?"
+COMPARE = "Compare this step of forward with what the task says."
+OUT_OF_RANGE = "math domain error", "math range error", "division by zero"
 
 
 def crashed(case: CaseFile) -> Iterator[Finding]:
@@ -52,9 +54,6 @@ def question_about(exception: str) -> str:
         )
     return "Read the exception's text, then print what it names."
 
-
-COMPARE = "Compare this step of forward with what the task says."
-OUT_OF_RANGE = "math domain error", "math range error", "division by zero"
 
 QUESTIONS = {
     "was taken away": "Write down its formula. Which sums, products, powers and maxima "
