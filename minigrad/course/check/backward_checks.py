@@ -23,6 +23,11 @@ from minigrad.course.check.forward_checks import (
 from minigrad.course.check.samples import LINEAR
 from minigrad.errors import count_of
 
+FOR_JVP = "jvp finds what it needs, and backward finds nothing saved."
+WHICH_KEEPS = (
+    "Print ctx.saved_tensors in jvp and in backward. Which method of ctx fills it for "
+    "which of the two?"
+)
 SHAPES = ("ValueError", "IndexError", "ShapeError", "DimensionError", "OperandError")
 
 
@@ -114,7 +119,9 @@ def crashed(case: CaseFile) -> Iterator[Finding]:
         ids = _by_its_text(case, trial, crash)
         if not ids and "NoneType" in crash.text and "NoneType" in run.received:
             ids = ("N02",)
-        if ids:
+        if ids == ("S01",) and any([not run.crash for run in fact.tangents]):
+            yield Finding(UNNAMED, what, where, FOR_JVP, WHICH_KEEPS, crashed=True)
+        elif ids:
             yield Finding(ids, what, where, crashed=True)
         else:
             told = f"for {fact.case.name}: {thrown(crash)}"

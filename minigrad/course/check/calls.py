@@ -26,6 +26,7 @@ from minigrad.course.check.facts import (
     is_float,
 )
 from minigrad.course.check.heard import operations
+from minigrad.course.check.side_effects import Lent
 from minigrad.course.check.spy import Watch, equal, listed
 
 MOST_RAN = 100
@@ -79,12 +80,14 @@ class Call:
         self.watch.reset()
         self.watch.before_forward()
         crashes: list[Crash] = []
+        lent = Lent(**self._lent())
         with self.watch.phase_of("forward", crashes):
             self.result = self.engine.apply(self.watch.function, *self.arguments)
         if crashes:
             self.facts["crash"] = crashes[0]
             return self
         self.facts |= {
+            "left": lent.changed(),
             "outputs": tuple(self._output(value) for value in self.results()),
             "changed": self._changed_inputs(),
             "save_calls": self.watch.save_calls,
@@ -95,6 +98,12 @@ class Call:
         if self.ctx is not None:
             self.facts |= self._on_ctx(self.ctx)
         return self
+
+    def _lent(self) -> dict[str, Any]:
+        """The leaves by their names; their numbers are looked at elsewhere."""
+        named = zip(self.contract.arguments, self.arguments, strict=True)
+        is_ours = self.module is minigrad
+        return {n: [t] for n, t in named if is_ours and self.engine.is_tensor(t)}
 
     def backward(
         self, upstreams: Arrays, *, keep: bool = False, layout: str = ""

@@ -23,6 +23,7 @@ from minigrad.course.check.limits import (
     OutOfTimeError,
     as_imported,
     bounded_memory,
+    own_modes,
     own_random_numbers,
     silence,
 )
@@ -321,7 +322,7 @@ def running(deadline: Deadline) -> Iterator[None]:
     with (
         in_numpy(),
         silence(),
-        minigrad.enable_grad(),
+        own_modes(),
         minigrad.teaching(False),
         deadline.running(),
     ):

@@ -197,7 +197,7 @@ class Exercise:
     def wrong_results(
         self, *inputs: Any, **seen: Array
     ) -> Iterable[tuple[str, Array | Arrays]]:
-        """What forward returns for the mistakes that have a name."""
+        """What forward returns for the mistakes that have a name, or a sentence."""
         return self._told("wrong_results", *inputs, **seen)
 
     def unusual(self, result: Array, inputs: tuple[Any, ...]) -> str:

@@ -218,7 +218,8 @@ class Trial:
 
     ``changed`` are the places of the inputs that forward changed; ``dirty`` and
     ``marked`` the places of the inputs and outputs that were marked (-1: something
-    else). ``kept``: whether ctx was left anything.
+    else). ``kept``: whether ctx was left anything. ``left``: what else forward left
+    changed, of the inputs and of the modes.
     """
 
     name: str
@@ -239,6 +240,7 @@ class Trial:
     rewritten: bool = False
     kept: bool = False
     backward_changed_saved: bool = False
+    left: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ from minigrad.course.check.samples import COARSE, close_to, rounding
 from minigrad.mistakes import TABLE
 
 HOW_MANY = "Print a large result. Which of its numbers are 0, and how many should be?"
+COMPARE = "Compare this step of forward with what the task says."
+OUT_OF_RANGE = "math domain error", "math range error", "division by zero"
 
 
 def crashed(case: CaseFile) -> Iterator[Finding]:
@@ -31,7 +33,7 @@ def crashed(case: CaseFile) -> Iterator[Finding]:
             continue
         ids = _named_crash(case, crash, trial)
         if not ids and any(t.crash is None for _, t in case.plain):
-            ids = _only_here(case)
+            ids = _only_here(case, crash)
         what = thrown(crash)
         if fact is not case.facts[0]:
             what = f"for {fact.case.name}: {what}"
@@ -117,9 +119,12 @@ def confuses_parameters(case: CaseFile, crash: Crash) -> bool:
     return case.mistakes_parameters and about_it and not is_todo(crash)
 
 
-def _only_here(case: CaseFile) -> tuple[str, ...]:
+def _only_here(case: CaseFile, crash: Crash) -> tuple[str, ...]:
     """A crash in some cases only: the mistake that shows in these."""
     bad = [f for f, t in case.plain if t.crash is not None]
+    is_large = all([partial_match.largest(fact) >= traits.LARGE for fact in bad])
+    if is_large and any([words in crash.text for words in OUT_OF_RANGE]):
+        return ("L20",)
     name = partial_match.named(case, (), bad)
     return (name,) if name else UNNAMED
 
@@ -287,7 +292,9 @@ def _finding(
     looks_like, hint = "", "" if ids else hint
     if said:
         ids, looks_like, hint = said.ids, said.looks_like, said.hint
-    if ids and not looks_like:
+    if ids and ids[0] not in TABLE:  # the exercise has a sentence for it
+        ids, looks_like, hint = UNNAMED, ids[0], COMPARE
+    elif ids and not looks_like:
         # Of the same mistake in backward, the table speaks of the gradient.
         looks_like = TABLE[ids[0]].looks_like.replace("gradient", "result")
     return Finding(ids, what, where, looks_like, hint, evidence)

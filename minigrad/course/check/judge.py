@@ -44,6 +44,7 @@ ONE_BY_ONE: Sequence[Look] = (
     saved_checks.on_ctx,
     saved_checks.more_than_needed,
     saved_checks.more_bytes_than_allowed,
+    robustness_checks.left_changed,
     robustness_checks.written_inputs,
     higher_order.second_derivatives,
     higher_order.tangents,

@@ -21,10 +21,13 @@ import numpy as np
 
 import minigrad
 from minigrad.engine import randomness
+from minigrad.engine.grad_mode import this_mode
 from minigrad.ops import load_all
 from minigrad.tracing.listening import free_tools
 
 _TICK = 0.1
+
+MODES = ("grad_enabled", "inference_enabled", "saved_tensors_hooks")
 
 
 class OutOfTimeError(BaseException):
@@ -231,6 +234,20 @@ def own_random_numbers(seed: int) -> Iterator[None]:
     finally:
         randomness.default_generator.set_state(state)
         np.random.set_state(numpys)
+
+
+@contextlib.contextmanager
+def own_modes() -> Iterator[None]:
+    """Record within, without hooks on what is saved; what is switched is put back."""
+    mode, dtype = this_mode(), minigrad.get_default_dtype()
+    before = {name: getattr(mode, name) for name in MODES}
+    mode.grad_enabled, mode.saved_tensors_hooks = True, None
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(mode, name, value)
+        minigrad.set_default_dtype(dtype)
 
 
 @contextlib.contextmanager

@@ -14,7 +14,15 @@ from minigrad.course.check.facts import Array, Pass, Trial
 from minigrad.course.check.findings import UNNAMED, Finding
 from minigrad.course.check.forward_checks import where_of
 from minigrad.course.check.samples import COARSE, coarse
+from minigrad.course.check.side_effects import left_behind
 from minigrad.course.check.trials import SHARED
+
+
+def left_changed(case: CaseFile) -> Iterator[Finding]:
+    """Flags, hooks and modes that forward has changed, and that aren't its own."""
+    left = [trial.left for _, trial in case.plain if trial.left]
+    for changed in left[:1]:
+        yield from filter(None, [left_behind(f"{case.name}.forward", changed)])
 
 
 def frozen_inputs(case: CaseFile) -> Iterator[Finding]:

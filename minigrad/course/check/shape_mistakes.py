@@ -36,9 +36,10 @@ def explained(case: CaseFile, samples: Sequence[Sample]) -> str:
 
 def shaped_like(case: CaseFile, samples: Sequence[Sample]) -> str:
     """Whose shape the gradients of this slot have, if it is always the same's."""
-    raws = [s.raw.shape for s in samples if s.raw is not None]
+    came = [s for s in samples if s.raw is not None]
+    raws = [np.asarray(s.raw).shape for s in came]
     names = (*case.contract.arguments, *case.contract.outputs)
-    given = [(*s.trial.inputs, *case.results(s.trial)) for s in samples]
+    given = [(*s.trial.inputs, *case.results(s.trial)) for s in came]
     for place, name in enumerate(names):
         if [np.shape(each[place]) for each in given] == raws:
             return name

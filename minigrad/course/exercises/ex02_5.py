@@ -26,6 +26,7 @@ def look_at_rest(functions: Sequence[Any], rest: Sequence[Any]) -> Faults:
         if number != truth:
             name = "bytes.too_many" if number > truth else "bytes"
             name = "bytes.counted" if number == COUNT else name
+            name = "bytes.four" if number == 4 * COUNT else name
             yield say(name, function=function.__name__, number=number)
 
 

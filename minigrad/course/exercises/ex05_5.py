@@ -11,6 +11,7 @@ import numpy as np
 from minigrad.course.check import Array, Faults, Finding, first_line
 from minigrad.course.check.probes import seen, traversals
 from minigrad.course.check.probes.traversals import Traversal
+from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
@@ -165,6 +166,7 @@ def fault_in(
         or wrong_gradient(program, found, at_steps)
         or wrong_leaf(program, found, at_leaves, before)
         or recorded(program, found)
+        or left_behind("backward", found.changed)
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import minigrad
 from minigrad import errors
 from minigrad.course.check import Faults, Finding
+from minigrad.course.check.side_effects import Lent, left_behind
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
@@ -28,6 +29,8 @@ def look_at_shrink(
     """The weight itself changes, stays a leaf that learns, and the change counts."""
     w, before = weight(random)
     result = (w * w).sum()
+    w.grad = minigrad.ones(3, dtype=w.dtype)
+    lent = Lent(w=w)
     returned, stopped = tried(shrink, w)
     if stopped:
         yield stopped
@@ -41,11 +44,14 @@ def look_at_shrink(
     elif not w.requires_grad:
         yield say("shrink.frozen")
     else:
+        changed = tuple([each for each in lent.changed() if each != "w.numbers"])
+        yield from filter(None, [left_behind("shrink", changed)])
         yield from not_noticed(result, w, before)
 
 
 def not_noticed(result: Any, w: Any, before: Any) -> Iterator[Finding]:
     """A result that was made before has to notice that its weight has changed."""
+    w.grad = None
     try:
         result.backward()
     except errors.SavedModifiedError:
@@ -59,6 +65,7 @@ def look_at_halved(
     """A half with a history, and a weight as it was."""
     w, before = weight(random)
     upstream = minigrad.tensor(random.uniform(1, 2, 3).round(2))
+    lent = Lent(w=w)
     half, stopped = tried(halved, w)
     if stopped:
         yield stopped
@@ -69,6 +76,7 @@ def look_at_halved(
     elif not np.allclose(half.detach().numpy(), before / 2):
         yield say("halved.other", before=before, half=half)
     else:
+        yield from filter(None, [left_behind("halved", lent.changed())])
         yield from wrong_slope(half, w, upstream)
 
 

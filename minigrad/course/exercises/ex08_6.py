@@ -22,6 +22,7 @@ from minigrad.course.exercises.toy_histories import History, drawn
 
 say = Messages(__name__)
 
+VIEWED, UNPACKED = ("t.view() is t",), ("saved = Saved(t)", "saved.unpack() is t")
 HISTORIES = tuple([History(**told) for told in text_of(__name__)["histories"]])
 
 
@@ -42,8 +43,9 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     told = [*HISTORIES, *more]
     begin = f"t = Toy({list(start)})"
     lines = [(begin, *history.lines.split("; ")) for history in told]
-    endings = seen(histories.tell, tuple(answer), ((begin, "t.view() is t"), *lines))
-    view, *endings = endings
+    asked = [(begin, *each) for each in (VIEWED, UNPACKED)]
+    endings = seen(histories.tell, tuple(answer), (*asked, *lines))
+    view, back, *endings = endings
     if view.crash is not None:
         yield broken(view.crash)
     if view.shown == "True":
@@ -55,6 +57,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     wrong = [number for number, end in enumerate(found, start=1) if end]
     if wrong:
         yield ends_wrong(wrong, found, told, begin)
+    if back.shown == "False":
+        yield say("other_toy")
 
 
 def ends_wrong(

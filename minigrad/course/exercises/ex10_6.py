@@ -12,6 +12,7 @@ import minigrad
 from minigrad.course.check import Array, Crash, Faults
 from minigrad.course.check.probes import tried
 from minigrad.course.check.probes.second_order import Critic, stepped
+from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises.gym.random_inputs import numbers
 from minigrad.course.exercises.messages import Messages, named
 
@@ -60,11 +61,12 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
         if isinstance(after, Crash):
             yield say.of_crash("crashed", after)
             return
-        moved = after - before
+        moved = after.parameters - before
         name = named("off", moves, partial(np.allclose, moved))
         if name != "off.right":
             got, right = float(moved[0]), float(moves["right"][0])
             yield say(name, rows=rows, got=got, right=right)
+        yield left_behind("train_step", after.changed)
 
 
 def gradients(critic: Critic, x: Array) -> dict[str, Array]:

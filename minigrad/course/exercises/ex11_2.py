@@ -48,6 +48,8 @@ def fault_in(run: Dual, x: float, slope: float) -> Finding | None:
     if run.kind:
         return say("no_dual", kind=run.kind, **shown)
     right = Known.run(run.program, x, slope, "right")
+    if run.changed:
+        return say("changed", **shown)
     if not math.isclose(run.value, right.value):
         return say("value", got=run.value, right=right.value, **shown)
     if math.isclose(run.slope, right.slope):

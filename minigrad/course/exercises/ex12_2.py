@@ -10,6 +10,7 @@ import numpy as np
 from minigrad.course.check import Array, Faults, Finding
 from minigrad.course.check.probes import packing, seen
 from minigrad.course.check.probes.packing import Packed
+from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
@@ -40,17 +41,23 @@ def fault_in(packed: Packed, array: Array, name: str) -> Finding | None:
     """What is wrong with the way of one tensor there and back; None if nothing is."""
     if packed.crash is not None:
         return say.of_crash("crashed", packed.crash, name=name)
+    if packed.changed:
+        return left_behind("pack", packed.changed)
     back = packed.back
     if back is None:
         return say("no_tensor", name=name, kind=packed.kind)
     wanted = array.dtype
-    shown = {"name": name, "got": f"{back.dtype} of shape {back.shape}"}
+    shown: dict[str, Any] = {"name": name, "got": f"{back.dtype} of shape {back.shape}"}
     if back.shape != array.shape:
         return say("shape", **shown)
     if wanted.kind != "f":
         if not np.array_equal(back, array):
             return say("whole", was=array, now=back, **shown)
-        return None if back.dtype == wanted else say("dtype.whole", **shown)
+        if back.dtype != wanted:
+            return say("dtype.whole", **shown)
+        shown |= {"size": packed.size, "most": array.nbytes}
+        as_it_is = packed.size in (0, array.nbytes)
+        return None if as_it_is else say("size.whole", **shown)
     if back.dtype != wanted:
         kind = "dtype.half" if back.dtype == np.float16 else "dtype"
         return say(kind, **shown)

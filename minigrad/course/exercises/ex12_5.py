@@ -11,6 +11,7 @@ import minigrad
 from minigrad.course.check import Array, Crash, Faults, Finding
 from minigrad.course.check.probes import checkpoints, tried
 from minigrad.course.check.probes.checkpoints import LAYERS, Checkpointed
+from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
@@ -52,7 +53,9 @@ def fault_in(run: Checkpointed, x: Array, w: Array, g: Array) -> Finding | None:
     if not np.array_equal(run.masks[0], run.masks[1]):
         masks = [mask[:6].astype(int) for mask in run.masks]
         return say("masks", first=masks[0], second=masks[1])
-    return wrong_gradient(run, wanted) or (None if run.goes_on else say("goes_on"))
+    signs = {"goes_on": not run.goes_on, "drew": not run.drew}
+    rest = say.first(signs) or left_behind("checkpoint", run.changed)
+    return wrong_gradient(run, wanted) or rest
 
 
 def wrong_gradient(run: Checkpointed, wanted: list[Array]) -> Finding | None:

@@ -24,6 +24,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
             said = answer(list(sizes), k)
             if not are_cuts(said, k):
                 yield say("no_cuts", said=said, k=k)
+            yield in_order(said)
             yield fault_in(tuple(sorted(map(int, said))), sizes)
 
 
@@ -43,6 +44,11 @@ def are_cuts(said: Any, k: int) -> bool:
     if not isinstance(said, Sequence) or len(said) != k or len(set(said)) != k:
         return False
     return all(isinstance(p, int | np.integer) and 0 < p < LAYERS for p in said)
+
+
+def in_order(said: Any) -> Finding | None:
+    """The places are asked for as the layers come."""
+    return None if list(said) == sorted(said) else say("no_order", said=said)
 
 
 def fault_in(cuts: tuple[int, ...], sizes: list[int]) -> Finding | None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from minigrad.course.check import Array, Faults
 from minigrad.course.check.probes.checkers import Judged
+from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises.messages import Messages
 from minigrad.course.exercises.rules import Rule, asked, rules_of
 
@@ -15,6 +16,9 @@ say = Messages(__name__)
 
 MOVED = 1e-10
 """How far an element is from where it was if it was moved at all."""
+
+WIDE = 1e-5
+"""Farther than it should be moved."""
 
 TIMES = 2
 """A wrong rule is asked about so often; the text has another number of some."""
@@ -38,6 +42,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
         elif found.said is not rule.right:
             name = "refuses" if rule.right else "accepts"
             yield say(f"{name}{why(found, x, rule.right)}", **said)
+        yield left_behind("gradcheck", found.changed)
 
 
 def why(found: Judged, x: Array, is_right: bool) -> str:
@@ -45,7 +50,8 @@ def why(found: Judged, x: Array, is_right: bool) -> str:
     moves = np.array(found.asked).reshape(len(found.asked), -1) - x.ravel()
     if is_right:
         one_sided = moves.size and not (moves.min() < -MOVED and moves.max() > MOVED)
-        return ".one_sided" if one_sided else ""
+        wide = moves.size and np.abs(moves).max() > WIDE
+        return ".one_sided" if one_sided else ".wide" if wide else ""
     if not len(found.sent):
         return ".nothing_sent"
     if x.size == 1:

@@ -15,16 +15,24 @@ from minigrad.course.exercises.rules import function_of
 
 say = Messages(__name__)
 
-DOUBLED = function_of(
-    {"of": "x, w", "forward": "(x * w).sum()", "backward": "(2 * g * w, g * x)"}
-)
+RULES = [
+    ({"of": "x, w", "forward": "(x * w).sum()", "backward": f"({slopes})"}, says)
+    for slopes, says in (
+        ("2 * g * w, g * x", False),
+        ("g * w, 1.01 * g * x", False),
+        ("g * w, g * x", True),
+    )
+]
+"""Products, and what a test has to say of them."""
 
 
 def look_at(answer: Sequence[Any], random: np.random.Generator) -> Faults:
     """The test first, which nobody was to touch; then each Function."""
     linear, gap, passes = answer
-    if seen(opinions.opinion_on, (passes,), DOUBLED, (2, 3), (2, 3)).said is not False:
-        yield say("test")
+    for rule, right in RULES:
+        given = function_of(rule), (2, 3), (2, 3)
+        if seen(opinions.opinion_on, (passes,), *given).said is not right:
+            yield say("test.strict" if right else "test")
     yield from look_at_linear(linear, random)
     yield from look_at_gap(gap, random)
 

@@ -12,7 +12,7 @@ from minigrad.course.check import Array, Faults, Finding
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.checkers import sloped
 from minigrad.course.exercises.gym.random_inputs import numbers
-from minigrad.course.exercises.messages import Messages
+from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
 
@@ -55,7 +55,9 @@ def look_at_residual(residual: Any, x: Array) -> Iterator[Finding]:
     (slope,) = found.arrived
     said = {"x": x, "got": slope, "right": 1 + np.cos(x)}
     if not np.allclose(found.value, x + np.sin(x)):
-        yield say("residual.value", value=found.value, **said)
+        known = {"sine": np.sin(x), "input": x, "minus": x - np.sin(x)}
+        name = named("residual.value", known, lambda it: np.allclose(found.value, it))
+        yield say(name, value=found.value, **said)
     elif slope is None:
         yield say("residual.none", **said)
     elif np.allclose(slope, np.ones(3)):

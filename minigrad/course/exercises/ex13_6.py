@@ -8,6 +8,7 @@ import numpy as np
 
 from minigrad.course.check import Faults
 from minigrad.course.check.probes.checkers import Judged
+from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises.messages import Messages
 from minigrad.course.exercises.rules import asked, rules_of
 
@@ -34,6 +35,10 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
         elif found.said is not rule.right:
             name = "refuses" if rule.right else "accepts"
             yield say(f"{name}{why(found, rule.right)}", rule=rule.does)
+        if found.asked.dtype != numbers.dtype:
+            yield say("dtype", dtype=found.asked.dtype)
+        written = "x.numbers" in found.changed
+        yield left_behind("is_adjoint", ("x.numbers",) if written else ())
 
 
 def why(found: Judged, is_right: bool) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from minigrad.course.check import Array, Crash, Faults, Finding
 from minigrad.course.check.probes import batches, tried
 from minigrad.course.check.probes.batches import Mapped
+from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises import timings
 from minigrad.course.exercises.batches import same
 from minigrad.course.exercises.messages import Messages, named
@@ -33,7 +34,8 @@ def wrong_gradients(run: Mapped | Crash, each: Array) -> Finding | None:
         return say("no_tensor", kind=run.kind)
     got, mean = run.result, each.mean(0)
     if same(got, each):
-        return say("loop", calls=run.calls) if run.calls != 1 else None
+        loops = say("loop", calls=run.calls) if run.calls != 1 else None
+        return loops or left_behind("by_vmap", run.changed)
     known = {
         "mean": [mean, each / len(each), np.tile(mean, (len(each), 1))],
         "sum": [each.sum(0)],

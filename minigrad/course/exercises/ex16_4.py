@@ -68,7 +68,7 @@ def judged(run: Weighed, losses: Array, gradient: Array | None) -> Finding | Non
         "double.before": differs(run.before),
         "double.second": differs(run.second),
         "kept.as_before": run.kept > 0.95 * PLAIN,
-        "kept": run.kept > MOST_KEPT * PLAIN,
+        "kept.mask" if "bool" in run.kinds else "kept": run.kept > MOST_KEPT * PLAIN,
         "peak": run.peak > MOST_AT_ONCE * PLAIN,
         "reached.already": 0 < run.plain <= MOST_KEPT * PLAIN,
         "reached": True,

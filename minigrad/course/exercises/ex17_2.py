@@ -45,7 +45,9 @@ LATER = dict.fromkeys(
 )
 
 
-def stated(name: str, right: dict[str, str], **crossing: float) -> SimpleNamespace:
+def stated(
+    name: str, right: dict[str, str], wrong: dict[str, Any], **crossing: float
+) -> SimpleNamespace:
     """A Function by its formulas: of the result, and of each argument's gradient."""
     arguments = tuple([argument for argument in right if argument != "result"])
     contract = Contract(name=name, arguments=arguments)
@@ -53,7 +55,7 @@ def stated(name: str, right: dict[str, str], **crossing: float) -> SimpleNamespa
         CONTRACT=contract,
         cases=lambda random: cases(random, len(arguments)),
         CROSSING=Crossing(dict.fromkeys(arguments, "..."), LATER, **crossing),
-        **by_formula.spec_of({"right": right}, contract, __name__),
+        **by_formula.spec_of({"right": right, "wrong": wrong}, contract, __name__),
     )
 
 
@@ -62,11 +64,13 @@ PARTS = (
     stated(
         "Softplus",
         {"result": "log(1 + exp(x))", "x": "g / (1 + exp(-x))"},
+        {},
         size=30.0,
     ),
     stated(
         "Hypot",
         {"result": LENGTH, "x": f"g * x / {LENGTH}", "y": f"g * y / {LENGTH}"},
+        {"L03": [{"x": "g * x / (x * x + y * y)", "y": "g * y / (x * x + y * y)"}]},
     ),
 )
 
@@ -87,6 +91,8 @@ def look_at_rest(functions: Sequence[Any], rest: Sequence[Any]) -> Faults:
             numpys = moved.leaves[0].startswith(("x.", "from_numpy"))
             key = "left.numpy" if numpys else "left.made"
             yield say(key, name=name, step=moved.leaves[0])
+        if moved.bound:
+            yield say("bound", name=name, bound=", ".join(moved.bound))
         if importlib.util.find_spec("torch") and not hasattr(function, "stands_for"):
             crash = crash_in_torch(function, inputs)
             if crash:

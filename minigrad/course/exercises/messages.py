@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Crash, Finding, pass_on_todo
+from minigrad.course.check import Crash, Finding, pass_on_todo, side_effects
 
 WORDS = ("what", "where", "looks_like", "hint")
 NOTHING: Mapping[str, Any] = {}
@@ -107,7 +107,10 @@ def sentences() -> dict[str, tuple[str, str]]:
 
     A value that it names is left out: it was the learner's.
     """
-    found = {}
+    found = {
+        f"side_effects/{part}": (without_values(looks_like), without_values(hint))
+        for part, (_, looks_like, hint) in side_effects.WORDS.items()
+    }
     package = __name__.rpartition(".")[0]
     for file in resources.files(package).iterdir():
         if not file.name.endswith(".toml"):

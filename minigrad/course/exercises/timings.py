@@ -24,8 +24,12 @@ ENOUGH = 3
 """Rounds without which there is neither a median nor a spread."""
 
 MOST_WRITTEN = 24
-BUSIER = 1.002
-"""By this factor each call takes longer than the one before."""
+BUSIER, UNEVEN = 1.002, 0.02
+"""By this factor each call takes longer than the one before, and is off by up to that.
+
+So a number that was computed of these times says of which.
+"""
+EXACTLY, MOST_COLD, ENDS = 1e-9, 6, (0.0, 0.5, 1.0)
 
 
 def look_at(
@@ -41,9 +45,9 @@ def look_at(
     fast, slow = random.uniform(1.5e-3, 2.5e-3), random.uniform(7e-3, 9e-3)
     shown = dict(zip(("function", "one", "other"), names, strict=True))
     for pace in (
-        Pace(((0.8,), (slow,)), (fast, slow), (7, 16, 28), 20.0, BUSIER),
-        Pace(((slow,), (0.8,)), (slow, fast), (6, 17, 29), 20.0, BUSIER),
-        Pace(((), ()), (slow, fast), slower=BUSIER),
+        Pace(((0.8,), (slow,)), (fast, slow), (7, 16, 28), 20.0, BUSIER, UNEVEN),
+        Pace(((slow,), (0.8,)), (slow, fast), (6, 17, 29), 20.0, BUSIER, UNEVEN),
+        Pace(((), ()), (slow, fast), slower=BUSIER, uneven=UNEVEN),
     ):
         did = tried(timed, (answer,), pace)
         if isinstance(did, Crash):
@@ -82,10 +86,19 @@ def faults(
     has_cold = [end for end in (high, low) if near(end, cold) and pace.hit]
     if has_cold:
         yield "band.cold", {"high": has_cold[0]}
+    if is_of_times(median, did):
+        yield "ratio.of_times", {"right": right, "said": median}
+    below = rank_of(median, did)
+    if abs(below - 0.5) > 0.3:
+        yield "ratio.unsorted", {"right": right, "said": median, "below": below}
+    if is_of_times(low, did) or is_of_times(high, did):
+        yield "band.of_times", {"low": low, "high": high, "median": median}
     ratios = rounds(did)[1:]
     differ = ratios.max() > 1.5 * ratios.min()
     if not low <= median <= high or (differ and near(low, high, 1e-6)):
         yield "band", {"median": median, "low": low, "high": high}
+    for least, most in reversed(missed_ends(did)):
+        yield "band.other", {"low": low, "high": high, "least": least, "most": most}
 
 
 def why(said: float, right: float, did: Timed) -> str:
@@ -100,6 +113,47 @@ def why(said: float, right: float, did: Timed) -> str:
         "least": [ratios[1:].min(), ratios[1:].max()],
     }
     return named("ratio", names, lambda values: any(near(said, v) for v in values))
+
+
+def is_of_times(said: float, did: Timed) -> bool:
+    """Whether it's a quotient of two times of which each is one of many, or a median.
+
+    But not of one round: that would be a ratio.
+    """
+    one, other = [did.took[did.who == place] for place in (0, 1)]
+    if any([near(said, ratio, EXACTLY) for ratio in rounds(did)]):
+        return False
+    for cold in range(min(len(one), len(other), MOST_COLD)):
+        ones, others = [np.quantile(times[cold:], ENDS) for times in (one, other)]
+        if any([near(said, a / b, EXACTLY) for a in ones for b in others]):
+            return True
+    return False
+
+
+def rank_of(said: float, did: Timed) -> float:
+    """Which share of the rounds has a lower ratio, if it's that of one round."""
+    ratios = rounds(did)[1:]
+    is_one = any([near(said, ratio, EXACTLY) for ratio in ratios])
+    return float((ratios < said).mean()) if is_one else 0.5
+
+
+def missed_ends(did: Timed) -> list[tuple[float, float]]:
+    """The lowest and highest of the ratios of which it said the median, if others.
+
+    Only where both had one call in each round: else the rounds can't be known.
+    """
+    if len(list(groupby(did.who))) < len(did.who):
+        return []
+    median, *ends = did.said.tolist()
+    missed = []
+    for cold in range(MOST_COLD):
+        ratios = np.sort(rounds(did)[cold:])
+        middle = ratios[(len(ratios) - 1) // 2], ratios[len(ratios) // 2]
+        if any([near(median, m, EXACTLY) for m in (*middle, np.mean(middle))]):
+            if np.allclose(ends, ratios[[0, -1]]):
+                return []
+            missed.append((float(ratios[0]), float(ratios[-1])))
+    return missed
 
 
 def rounds(did: Timed) -> Array:

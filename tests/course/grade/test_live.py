@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from minigrad.course.exercises import ex07_5, ex13_4
+from minigrad.course.exercises.rules import function_of
 from minigrad.course.grade import examiner
 from minigrad.course.grade.remote_function import source_of
 from minigrad.course.notebook import checking
@@ -171,7 +172,8 @@ def test_attacks_on_live_objects_score_nothing_and_their_twin_all(
 
 def test_functions_that_are_sent_say_nothing_of_themselves() -> None:
     sent = [(rule.function, rule.does) for rule in ex07_5.RULES]
-    for function, does in [(ex13_4.DOUBLED, "Doubled"), *sent]:
+    products = [(function_of(rule), "Doubled") for rule, _ in ex13_4.RULES]
+    for function, does in [*products, *sent]:
         source = source_of(function)
         assert "class Given(" in source
         for telling in (does, '"""', "wrong", "right"):

@@ -10,6 +10,7 @@ import numpy as np
 
 import minigrad
 from minigrad.course.check.facts import Array
+from minigrad.course.check.side_effects import Lent
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,8 @@ class Mapped:
 
     ``gradients``: of each tensor that was given, where the result has the shape of the
     upstream gradient. ``nodes``: how many the graph of the result has; ``calls``: how
-    often the function of one sample was called.
+    often the function of one sample was called; ``changed``: what is different about
+    the tensors that were given.
     """
 
     result: Array | None = None
@@ -26,6 +28,7 @@ class Mapped:
     gradients: tuple[Array | None, ...] = ()
     nodes: int = 0
     calls: int = 0
+    changed: tuple[str, ...] = ()
 
 
 def mapped(
@@ -40,7 +43,8 @@ def mapped(
         return Mapped(kind=type(result).__name__)
     if result.shape == g.shape and result.requires_grad:
         gradients = gradients_of(result, leaves, g)
-    return Mapped(numbers_of(result), "Tensor", gradients, nodes_below(result))
+    nodes = len(nodes_below(result))
+    return Mapped(numbers_of(result), "Tensor", gradients, nodes)
 
 
 def gradients_of(
@@ -65,15 +69,15 @@ def numbers_of(tensor: Any) -> Array:
     return np.array(tensor.detach().numpy())
 
 
-def nodes_below(result: Any) -> int:
-    """How many nodes backward would run."""
-    found, left = set(), [result.grad_fn]
+def nodes_below(result: Any) -> set[Any]:
+    """The nodes that backward would run."""
+    found, left = set[Any](), [result.grad_fn]
     while left:
         node = left.pop()
         if node is not None and node not in found:
             found.add(node)
             left += [after for after, _ in node.next_functions]
-    return len(found)
+    return found
 
 
 def each_gradient(answer: Any, w: Array, x: Array, targets: Array) -> Mapped:
@@ -84,7 +88,11 @@ def each_gradient(answer: Any, w: Array, x: Array, targets: Array) -> Mapped:
         calls[0] += 1
         return ((x * w).sum(0) - target) ** 2
 
-    result = answer(loss, *map(minigrad.tensor, (w, x, targets)))
+    lent = Lent(
+        w=minigrad.tensor(w), X=minigrad.tensor(x), targets=minigrad.tensor(targets)
+    )
+    result = answer(loss, *lent.things.values())
     if not isinstance(result, minigrad.Tensor):
         return Mapped(kind=type(result).__name__, calls=calls[0])
-    return Mapped(numbers_of(result), "Tensor", calls=calls[0])
+    numbers, changed = numbers_of(result), lent.changed()
+    return Mapped(numbers, "Tensor", calls=calls[0], changed=changed)

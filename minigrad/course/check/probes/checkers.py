@@ -10,6 +10,7 @@ import numpy as np
 
 import minigrad
 from minigrad.course.check.facts import Array
+from minigrad.course.check.side_effects import Lent
 
 
 @dataclass(frozen=True)
@@ -17,13 +18,15 @@ class Judged:
     """True, False, or None for nothing; and what was tried until that was said.
 
     ``asked`` has one row for each input that the function was called with, ``sent`` one
-    for each upstream gradient; ``left`` is the input that was given, afterwards.
+    for each upstream gradient; ``left`` is the input that was given, afterwards, and
+    ``changed`` what else is different about it.
     """
 
     said: bool | None
     asked: Array
     sent: Array
     left: Array
+    changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,12 +56,14 @@ def judged(answer: Callable[..., Any], function: Any, numbers: Array) -> Judged:
             y.register_hook(lambda g: sent.append(g.detach().numpy().copy()))
         return y
 
+    lent = Lent(x=x)
     said = answer(watched, x)
     return Judged(
         said if said is None else bool(said),
         np.array([each.ravel() for each in asked]),
         np.array([each.ravel() for each in sent]),
         x.detach().numpy().ravel(),
+        lent.changed(),
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import minigrad
 from minigrad.course.check.facts import Array
 from minigrad.course.check.lifetimes import watch
+from minigrad.course.check.side_effects import Lent
 
 LAYERS = 5
 
@@ -22,7 +23,9 @@ class Checkpointed:
     ``alive``: how many tensors from its middle were there after forward. ``masks``: a
     row for each call, of what it has kept. ``result``, ``grad_x`` and ``grad_w`` are
     numbers; the function uses w without getting it. ``above``: how often the node of
-    the operation that made x ran. ``goes_on``: backward has drawn nothing for others.
+    the operation that made x ran. ``goes_on``: backward has drawn nothing for others;
+    ``drew``: forward has drawn for others, too. ``changed``: what is different about x
+    and w, but for .grad.
     """
 
     calls: int = 0
@@ -34,6 +37,8 @@ class Checkpointed:
     grad_w: Array | None = None
     above: int = 0
     goes_on: bool = True
+    drew: bool = True
+    changed: tuple[str, ...] = ()
 
 
 class Segment:
@@ -72,7 +77,10 @@ def checkpointed(
     if above is not None:
         above.register_hook(lambda *_: runs.append(1))
     said: dict[str, Any] = {}
+    lent, begun = Lent(x=[given], w=[weight]), minigrad.get_rng_state().numpy().copy()
     result = answer(function, given)
+    state = minigrad.get_rng_state().numpy()
+    said["drew"] = not drops or not np.array_equal(begun, state)
     said["forward"], said["alive"] = len(function.masks), function.alive()
     said["result"] = result.detach().numpy().copy()
     minigrad.rand(3)  # somebody else draws, before backward runs
@@ -81,6 +89,7 @@ def checkpointed(
     now = minigrad.get_rng_state().numpy()
     said["goes_on"] = bool(np.array_equal(state, now))
     said["calls"], said["above"] = len(function.masks), len(runs)
+    said["changed"] = lent.changed()
     if function.masks:
         said["masks"] = np.array(function.masks)
     for name, tensor in (("grad_x", start), ("grad_w", weight)):

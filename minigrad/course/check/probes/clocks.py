@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,7 +25,8 @@ class Pace:
     """Seconds of calls of each program: its ``first`` ones, and the ``usual`` rest.
 
     Usual calls with the numbers ``hit``, counted over all programs, take ``times`` as
-    long; and every call takes ``slower`` times as long as the one before.
+    long; and every call takes ``slower`` times as long as the one before. No two take
+    the same time: each is off by a part of ``uneven``.
     """
 
     first: tuple[tuple[float, ...], ...]
@@ -32,10 +34,12 @@ class Pace:
     hit: tuple[int, ...] = ()
     times: float = 10.0
     slower: float = 1.0
+    uneven: float = 0.0
 
     def seconds(self, place: int, number: int, before: int) -> float:
         """Of a program's call with this number, after so many calls of any."""
         busier = self.slower ** min(before, MOST_SLOWED)
+        busier *= 1 + self.uneven * (math.sin(13.0 * before) * 43758.5 % 2 - 1)
         if number < len(self.first[place]):
             return self.first[place][number] * busier
         return self.usual[place] * busier * (self.times if before in self.hit else 1.0)

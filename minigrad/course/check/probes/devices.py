@@ -6,9 +6,11 @@ to hand its numbers to NumPy, or to make a tensor without saying on which device
 
 from __future__ import annotations
 
+import dis
+import inspect
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -39,13 +41,15 @@ MADE = {
 class Moved:
     """What one call gave, and, in ``leaves``, what would not have been on the device.
 
-    ``gradients`` has one for each tensor of floats among the inputs.
+    ``gradients`` has one for each tensor of floats among the inputs. ``bound``: names
+    in its methods that are this engine's, wherever ``torch`` leads.
     """
 
     value: Array | None = None
     gradients: tuple[Array | None, ...] = ()
     leaves: tuple[str, ...] = ()
     crash: Crash | None = None
+    bound: tuple[str, ...] = ()
 
 
 def on_second_device(answer: Any, *inputs: Any) -> Moved:
@@ -70,7 +74,33 @@ def on_second_device(answer: Any, *inputs: Any) -> Moved:
     except Exception as error:
         return Moved(leaves=tuple(leaves), crash=crash_of("", error))
     gradients = [None if each is None else each.detach().numpy() for each in found]
-    return Moved(y.detach().numpy(), tuple(gradients), tuple(leaves))
+    bound = tuple(sorted(names_of_ours(answer)))
+    return Moved(y.detach().numpy(), tuple(gradients), tuple(leaves), bound=bound)
+
+
+def names_of_ours(answer: Any) -> set[str]:
+    """Global names in its methods, and in functions they call, that are minigrad's."""
+    found, codes = set[str](), list[tuple[CodeType, dict[str, Any]]]()
+
+    def add(function: Any) -> None:
+        own = inspect.unwrap(function)
+        codes.append((own.__code__, own.__globals__))
+
+    for each in vars(answer).values():
+        if isinstance(each, staticmethod):
+            add(each.__func__)
+    for code, names in codes:  # which grows meanwhile
+        codes += [(c, names) for c in code.co_consts if isinstance(c, CodeType)]
+        for step in dis.get_instructions(code):
+            if step.opname not in ("LOAD_GLOBAL", "IMPORT_NAME"):
+                continue
+            value = names.get(step.argval)
+            module = getattr(value, "__module__", None) or step.argval
+            if value is minigrad or module.partition(".")[0] == minigrad.__name__:
+                found.add(step.argval)
+            elif inspect.isfunction(value) and value.__code__ not in dict(codes):
+                add(value)
+    return found - {"torch"}
 
 
 def noted(leaves: list[str]) -> AbstractContextManager[None]:

@@ -17,12 +17,16 @@ PROGRAMS = (
 
 @dataclass(frozen=True)
 class Dual:
-    """What a program returned; ``kind`` is said of what has no value and slope."""
+    """What a program returned; ``kind`` is said of what has no value and slope.
+
+    ``changed``: the number that went in holds something else afterwards.
+    """
 
     program: str
     value: float = 0.0
     slope: float = 0.0
     kind: str = ""
+    changed: bool = False
 
 
 def run_programs(answer: Any, value: float, slope: float) -> tuple[Dual, ...]:
@@ -37,8 +41,10 @@ def run_programs(answer: Any, value: float, slope: float) -> tuple[Dual, ...]:
 
 def run(answer: Any, program: str, value: float, slope: float) -> Dual:
     """One program."""
-    result = eval(program, {"x": answer(value, slope)})
+    x = answer(value, slope)
+    result = eval(program, {"x": x})
     try:
-        return Dual(program, float(result.value), float(result.slope))
+        changed = (x.value, x.slope) != (value, slope)
+        return Dual(program, float(result.value), float(result.slope), "", changed)
     except (AttributeError, TypeError):
         return Dual(program, kind=type(result).__name__)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import minigrad
 from minigrad.course.check.facts import Array, Crash
 from minigrad.course.check.lifetimes import watch
+from minigrad.course.check.side_effects import Lent
 from minigrad.course.check.spy import crash_of
 from minigrad.lint.forward import items_of
 
@@ -21,7 +21,8 @@ class Packed:
     """What became of one tensor: ``size`` bytes of tensors and arrays were kept.
 
     ``keeps``: the tensor itself was still alive then. ``back`` is what the unpack hook
-    returned, None if that was no tensor but a ``kind``.
+    returned, None if that was no tensor but a ``kind``. ``changed``: what is different
+    about the tensor.
     """
 
     size: int = 0
@@ -29,6 +30,7 @@ class Packed:
     back: Array | None = None
     kind: str = ""
     crash: Crash | None = None
+    changed: tuple[str, ...] = ()
 
 
 def there_and_back(pack: Any, unpack: Any, arrays: tuple[Array, ...]) -> Any:
@@ -43,16 +45,17 @@ def there_and_back(pack: Any, unpack: Any, arrays: tuple[Array, ...]) -> Any:
 def packed_of(pack: Any, array: Array) -> tuple[Packed, Any]:
     """What is known of one array that was packed, and what the pack hook returned."""
     tensor = minigrad.tensor(array)
-    watched = watch(tensor=tensor)
+    watched, lent = watch(tensor=tensor), Lent(tensor=tensor)
     try:
         packed = pack(tensor)
-        del tensor
+        changed = lent.changed()
+        del tensor, lent
         cells = getattr(packed, "__closure__", None)
         held = [cell.cell_contents for cell in cells] if cells else packed
         size = sum([size_of(part) for part in items_of(held)])
     except Exception as error:
         return Packed(crash=crash_of("hook", error)), None
-    return Packed(size, watched.alive()["tensor"]), packed
+    return Packed(size, watched.alive()["tensor"], changed=changed), packed
 
 
 def unpacked(unpack: Any, found: Packed, packed: Any) -> Packed:
@@ -80,6 +83,8 @@ class Stored:
     ``files`` and ``size``: what lay in the folder after forward. ``keeps``: one that
     nobody else needs was still alive then. ``first`` and ``second``: the gradients of
     two backwards. ``left``: the files after the block; the crash was in ``stage``.
+    ``swallowed``: what was raised inside didn't come out. ``changed``: which modes are
+    different afterwards.
     """
 
     files: int = 0
@@ -88,6 +93,8 @@ class Stored:
     first: Array | None = None
     second: Array | None = None
     left: int = 0
+    swallowed: bool = False
+    changed: tuple[str, ...] = ()
     stage: str = ""
     crash: Crash | None = None
 
@@ -100,12 +107,15 @@ def stored(answer: Any, x: Array, w: Array, raises: bool) -> Stored:
     """Multiply inside the block, go backward twice, or raise before the first."""
     said: dict[str, Any] = {"stage": "forward"}
     with tempfile.TemporaryDirectory() as folder:
+        lent = Lent()
         try:
-            with suppress(StopHereError):
-                inside(answer, folder, x, w, raises, said)
+            inside(answer, folder, x, w, raises, said)
+            said["swallowed"] = raises
+        except StopHereError:
+            pass
         except Exception as error:
             said["crash"] = crash_of("your answer", error)
-        said["left"] = len(files_in(folder))
+        said["left"], said["changed"] = len(files_in(folder)), lent.changed()
     return Stored(**said)
 
 

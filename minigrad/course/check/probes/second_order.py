@@ -10,6 +10,7 @@ import numpy as np
 import minigrad
 from minigrad import nn
 from minigrad.course.check.facts import Array
+from minigrad.course.check.side_effects import Lent
 
 NAMES = ("W", "b", "u", "c")
 
@@ -35,13 +36,13 @@ class Mixed:
 class Product:
     """What was returned, None if it was no tensor but a ``kind``.
 
-    ``grad``: what x.grad held afterwards, where it held ones before. ``passes``: how
-    many backward passes reached x.
+    ``changed``: what is different about x, whose .grad held ones, and about v.
+    ``passes``: how many backward passes reached x.
     """
 
     result: Array | None
     kind: str
-    grad: Array | None
+    changed: tuple[str, ...]
     passes: int
 
 
@@ -49,12 +50,14 @@ def product_of(answer: Any, a: Array, b: Array, x: Array, v: Array) -> Product:
     """The Hessian of a mixed function at x times v, as the answer computes it."""
     function, leaf = Mixed(a, b), minigrad.tensor(x, requires_grad=True)
     leaf.grad = minigrad.tensor(np.ones_like(x))
-    result = answer(function, leaf, minigrad.tensor(v))
+    direction = minigrad.tensor(v)
+    lent = Lent(x=leaf, v=direction)
+    result = answer(function, leaf, direction)
     is_tensor = isinstance(result, minigrad.Tensor)
     return Product(
         result.detach().numpy().copy() if is_tensor else None,
         type(result).__name__,
-        None if leaf.grad is None else leaf.grad.detach().numpy().copy(),
+        lent.changed(),
         function.passes,
     )
 
@@ -79,13 +82,23 @@ class Critic(nn.Module):
         return (self.u * (1 - self.hidden(x) ** 2)) @ self.W
 
 
+@dataclass(frozen=True)
+class Step:
+    """The parameters after it, and what is different about the critic and about x."""
+
+    parameters: Array
+    changed: tuple[str, ...]
+
+
 def stepped(
     answer: Any, weights: tuple[Array, ...], x: Array, rate: float, before: float
-) -> Array:
-    """The parameters after a step of a critic whose gradients hold ``before``."""
+) -> Step:
+    """A step of a critic whose gradients hold ``before``."""
     critic = Critic(weights)
     for parameter in critic.parameters():
         parameter.grad = minigrad.full_like(parameter, before).detach()
-    answer(critic, minigrad.tensor(x), rate)
+    data = minigrad.tensor(x)
+    lent = Lent(x=data, critic=critic)
+    answer(critic, data, rate)
     parts = [p.detach().numpy().ravel() for p in critic.parameters()]
-    return np.concatenate(parts)
+    return Step(np.concatenate(parts), lent.changed())

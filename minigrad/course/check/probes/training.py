@@ -16,6 +16,8 @@ import minigrad
 from minigrad.course.check.facts import Array, Crash
 from minigrad.course.check.lifetimes import traced, traced_peak
 from minigrad.course.check.own_functions import NodesOfOthers
+from minigrad.course.check.probes.batches import nodes_below
+from minigrad.course.check.side_effects import Lent
 from minigrad.course.check.spy import crash_of
 from minigrad.engine import observe
 
@@ -174,6 +176,7 @@ class Weighed:
 
     ``kept``: bytes alive after forward; ``peak``: at most, forward and backward;
     ``plain``: what the answer's own ``loss_of`` keeps, 0 where there is none.
+    ``kinds``: the dtypes of what is saved in the graph.
     ``losses`` are those of a few steps downhill, ``gradient`` is that of the first
     matrix: of one backward, of a ``second`` one through the same graph, and of a graph
     made ``before`` another one.
@@ -182,6 +185,7 @@ class Weighed:
     kept: int = 0
     peak: int = 0
     plain: int = 0
+    kinds: tuple[str, ...] = ()
     losses: Array | None = None
     gradient: Array | None = None
     second: Array | None = None
@@ -205,6 +209,7 @@ def weighed(
         layers = leaves()
         answer(*batch, layers).backward()  # what is looked up for good is not meant
         said["kept"] = kept_by(lambda: answer(*batch, layers))
+        said["kinds"] = saved_kinds(answer(*batch, layers))
         plain = getattr(answer, "__globals__", {}).get("loss_of")
         if plain is not None:
             with contextlib.suppress(Exception):  # of another answer, not of this one
@@ -257,6 +262,17 @@ def downhill(
     return np.array(losses), gradients[0]
 
 
+def saved_kinds(result: Any) -> tuple[str, ...]:
+    """The dtypes of all tensors that own Functions have saved."""
+    saved = [
+        tensor
+        for node in nodes_below(result)
+        for tensor in getattr(node, "saved_tensors", ())
+    ]
+    kinds = {str(tensor.dtype).partition(".")[2] for tensor in saved}
+    return tuple(sorted(kinds))
+
+
 def kept_by(function: Any) -> int:
     """How many bytes more than before are alive as long as its result is."""
     gc.collect()
@@ -280,7 +296,7 @@ class Gradient:
 
     value: Array | None = None
     kind: str = ""
-    changed: bool = False
+    changed: tuple[str, ...] = ()
     ratio: float = 0.0
 
 
@@ -295,8 +311,9 @@ def by_rows(g: Array, idx: Array, rows: int) -> Array:
 def gathered(answer: Any, g: Array, idx: Array, rows: int, times: int) -> Gradient:
     """Call the kernel; with ``times``, race it against the loop, in turns."""
     given = g.copy(), idx.copy()
+    lent = Lent(g=given[0], idx=given[1])
     value = answer(*given, rows)
-    changed = not (np.array_equal(given[0], g) and np.array_equal(given[1], idx))
+    changed = lent.changed()
     if not isinstance(value, np.ndarray):
         return Gradient(None, type(value).__name__)
     least = [float("inf")] * 2

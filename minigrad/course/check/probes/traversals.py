@@ -12,6 +12,7 @@ import numpy as np
 
 import minigrad
 from minigrad.course.check.facts import Array, Crash
+from minigrad.course.check.side_effects import Lent
 from minigrad.course.check.spy import crash_of
 from minigrad.engine import observe
 
@@ -52,7 +53,8 @@ class Traversal:
 
     ``odd`` is the first gradient that is not three numbers; its row is not a number.
     ``written`` is a gradient that a rule had returned and that was changed later: as it
-    was, and as it is. ``lines`` of the answer do something.
+    was, and as it is. ``lines`` of the answer do something. ``changed``: what is
+    different about the gradient that was sent, and about the leaves but for .grad.
     """
 
     called: Array
@@ -62,6 +64,7 @@ class Traversal:
     leaves: tuple[Leaf, ...]
     lines: int
     crash: Crash | None = None
+    changed: tuple[str, ...] = ()
 
 
 class CalledTooOftenError(Exception):
@@ -144,10 +147,11 @@ def traverse(answer: Callable[..., Any], program: Program) -> Traversal:
         leaf.grad = minigrad.tensor(row)
     step = {result.grad_fn: number for number, result in enumerate(results)}
     crash = None
-    no_engine = NoEngine()
+    g = minigrad.tensor(program.upstream)
+    lent, no_engine = Lent(g=g, leaf=leaves), NoEngine()
     observe.add(no_engine)
     try:
-        answer(results[-1].grad_fn, minigrad.tensor(program.upstream))
+        answer(results[-1].grad_fn, g)
     except Exception as error:
         crash = crash_at_a_node(error)
     finally:
@@ -162,6 +166,7 @@ def traverse(answer: Callable[..., Any], program: Program) -> Traversal:
         tuple([leaf_of(leaf) for leaf in leaves]),
         lines_of(answer),
         crash,
+        lent.changed(),
     )
 
 

@@ -59,7 +59,9 @@ def unusual_result(output: Array, x: Array, p: float) -> str:
     dropped = np.asarray(output) == 0
     count = int(dropped.sum())
     if _chance(count, x.size, p) < UNLIKELY:
-        return f"{count} of {x.size} numbers were dropped, though p is {p}"
+        said = f"{count} of {x.size} numbers were dropped, though p is {p}"
+        kept = _chance(count, x.size, 1 - p) >= UNLIKELY
+        return said + ", the share to be dropped, not the share to be kept" * kept
     for axis in range(x.ndim if x.ndim > 1 else 0):
         slices = np.moveaxis(dropped, axis, 0)
         if _all_alike(slices) and _chance_of_that(slices, p) < UNLIKELY:

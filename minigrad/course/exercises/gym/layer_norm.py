@@ -15,6 +15,8 @@ from minigrad.course.exercises.gym.random_inputs import (
 )
 from minigrad.course.exercises.gym.softmax_rows import RAISES, fits
 
+EPS_BESIDE = "eps is added to the root of the variance; it belongs below the root."
+
 
 def reference(x: Array, w: Array, b: Array, eps: float) -> Array:
     """What forward returns."""
@@ -181,3 +183,5 @@ def wrong_results(
 ) -> Iterator[tuple[str, Array]]:
     """Wrong results of forward that have a name."""
     yield "R06", _normal(x, eps, ddof=1)[0] * w + b
+    centred, variance = x - _mean(x), x.var(-1, keepdims=True)
+    yield EPS_BESIDE, centred / (np.sqrt(variance) + eps) * w + b
