@@ -14,7 +14,7 @@ from minigrad.tracing.foreign import ForeignNode
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, Event, EventLog, step
 from minigrad.tracing.messages import message
-from minigrad.tracing.nodes import Card
+from minigrad.tracing.nodes import Card, called
 from minigrad.tracing.values import Ref
 
 UNADDED: Final = object()
@@ -159,16 +159,16 @@ class BackwardStory:
         total: Any,
     ) -> None:
         card = self._card if node is self._picked else self._cards.of(node)
-        edge = self._graph.edge_ids.get((card.node, slot))
+        edge = self._graph.edge_from.get((card.node, slot))
         if edge is None:
             return  # the graph was too large to be shown whole
         end = self._cards.get(id(receiver)) or self._cards.new(receiver)
-        name = self._log.called(receiver) if end.is_leaf else end.label
+        tensor = self._log.names.of(receiver.variable) if end.is_leaf else None
         left = task.dependencies[receiver] - 1 if end.node in self._joins else None
         ref = self._look(gradient)
         added = UNADDED if total is gradient else self._look(total)
-        place = edge, end.node, receiver_slot
-        self._log.emit((gradient_goes, *place, name, ref, added, left))
+        place = edge, end.node, receiver_slot, end.label, tensor
+        self._log.emit((gradient_goes, *place, ref, added, left))
 
     def gradient_accumulated(
         self, leaf: Tensor, first: bool, gradient: Any, new: Tensor
@@ -272,18 +272,20 @@ def node_lets_go(name: str, label: str, is_users: bool, count: int, size: int) -
 
 
 def gradient_goes(
-    edge: str,
+    edge: int,
     name: str,
     slot: int,
-    receiver: str,
+    label: str,
+    tensor: str | None,
     gradient: Ref,
     total: Ref,
     left: int | None,
 ) -> Event:
     """The event of a gradient that was sent along an edge."""
     added = total is not UNADDED
+    receiver = called(label, tensor)
     say = sentences.sent, receiver, gradient, total if added else None, left
-    fields = {"e": edge, "n": name, "slot": slot, "g": gradient}
+    fields = {"e": f"e{edge}", "n": name, "slot": slot, "g": gradient}
     fields["total"] = total if added else gradient
     if left is not None:
         fields["left"] = left

@@ -8,6 +8,7 @@ from typing import Any, Final
 from minigrad.engine.core.ctx import BackwardCFunction
 from minigrad.engine.core.node import NOT_A_TENSOR
 from minigrad.engine.core.saved import FREED
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
 from minigrad.tracing.marks import ATOMS, mark_of
@@ -42,6 +43,7 @@ class CtxLog:
 
     def open(self, ctx: Any, card: Card) -> None:
         """From now on ``ctx``, whose card is given, is the one at work."""
+        card.ctx = card.ctx or self.id_of(card)
         self.at_work.append((ctx, card))
         fixed = card.fixed
         if fixed is not None:
@@ -80,6 +82,11 @@ class CtxLog:
         if card.fixed is not None and ctx._saved is FREED:
             card.seen_at, kept, card.kept = self.ran, card.kept, ()
             return (freed, card.ctx, len(kept)) if kept else None
+        state = state_of(ctx) if isinstance(ctx, BackwardCFunction) else None
+        if state is not None and state == card.state:
+            card.seen_at = self.touched
+            return None
+        card.state = state
         marks = card.marks
         if marks is None:
             made = self.made(card, ctx) if card.fixed is None else None
@@ -257,6 +264,20 @@ def entries(ctx: Any, before: Mapping[str, Any]) -> Entries:
         if marked:
             found.append(("flag.non_differentiable", marked, id(marked)))
     return found
+
+
+def state_of(ctx: BackwardCFunction) -> Any:
+    """What differs when something else is on ctx; None if that takes a closer look."""
+    if ctx.to_save or ctx.dirty_tensors or ctx.non_differentiable:
+        return None
+    for saved in tuple.__iter__(ctx._saved):
+        if type(saved) is not Tensor or saved._version_counter is not None:
+            return None
+    attributes = ctx.__dict__
+    kinds = [*map(type, attributes.values())]
+    if not ATOMS.issuperset(kinds):
+        return None
+    return id(ctx._saved), ctx._materialize_grads, [*attributes.items()], kinds
 
 
 def add_kept(found: Entries, ctx: Any) -> None:

@@ -16,10 +16,12 @@ Together = Callable[[list[Tell], int], Tell]
 def in_turn(listening: list[Tell], thread: int) -> Tell:
     """One call for several, in their order."""
     here = threading.get_ident
+    first, *others = listening
 
     def tell_all(*facts: Any) -> None:
         if here() == thread:
-            for tell in listening:
+            first(*facts)
+            for tell in others:
                 tell(*facts)
 
     return tell_all

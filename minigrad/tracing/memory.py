@@ -76,11 +76,12 @@ class Memory:
         """Backward has let go of what ``node`` saved; the bytes that it held."""
         owner = card.node or ""
         size = self.bytes_of(owner, "saved") if owner in self.held else 0
-        if card.fixed is None:
+        if card.fixed is None and getattr(node, "__dict__", True):
             self.look_at_node(node, card)
-        else:
-            for item in self.held.pop(owner, NOTHING).values():
-                self.dropped.append({"id": item["id"], "by": RELEASED})
+            return size
+        for key, item in self.held.pop(owner, NOTHING).items():
+            by = RELEASED if key.startswith("saved.") else REMOVED
+            self.dropped.append({"id": item["id"], "by": by})
         return size
 
     def look_at_packed(self) -> None:
@@ -142,7 +143,7 @@ class Memory:
                 self.dropped.append({"id": before[key]["id"], "by": REPLACED})
             name = self.names.of(value) if isinstance(value, Tensor) else None
             new.append((key, array, name))
-        return self.hold(owner, node, label, new)
+        return self.hold(owner, node, label, new) if new else 0
 
     def hold(
         self,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.calls import value_of
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.messages import in_turn, joined, message, word
@@ -53,9 +54,17 @@ def met(value: Any, name_of: NameOf) -> Met:
     if not is_tensor(value):
         return short_repr(value)
     name = name_of(value)
-    if name is None and value.ndim == 0:
-        return message("tensor.of-value", value=brief(value))
-    return name or tuple(value.shape)
+    if name is not None:
+        return name
+    shape = shape_of(value)
+    return shape or message("tensor.of-value", value=brief(value))
+
+
+def shape_of(value: Any) -> Any:
+    """The shape of a tensor of either engine; of anything else what it looks like."""
+    if isinstance(value, Tensor):
+        return value.array.shape
+    return tuple(value.shape) if is_tensor(value) else short_repr(value)
 
 
 def told(seen: Met) -> str:

@@ -10,12 +10,11 @@ from minigrad.engine.core.ctx import no_setup_context
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import sentences
 from minigrad.tracing.backward_story import BackwardStory
-from minigrad.tracing.foreign import is_tensor, maker_of
+from minigrad.tracing.foreign import maker_of
 from minigrad.tracing.graph_log import GraphLog, without_wire
 from minigrad.tracing.log import EventLog, step
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import attributes_of
-from minigrad.tracing.values import short_repr
 
 PhaseStart = Callable[[str], int | None]
 
@@ -129,7 +128,7 @@ class Story(BackwardStory):
             return  # its start was not heard
         log = self._log
         plain = without_wire(outputs) if recorded else []
-        shapes = [shape_of(one) for one in outputs]
+        shapes = [sentences.shape_of(one) for one in outputs]
         # Behind the changes in place that were told in this phase.
         is_first = self._hears_lines and not self.marked
         at = self._phase_start("wrap outputs") if is_first else None
@@ -166,11 +165,6 @@ def is_maker(ctx: Any, outputs: tuple[Any, ...]) -> bool:
             elif maker_of(output) is ctx:
                 return True
     return False
-
-
-def shape_of(output: Any) -> Any:
-    """The shape of a tensor of either engine; of anything else what it looks like."""
-    return tuple(output.shape) if is_tensor(output) else short_repr(output)
 
 
 def joins_story(ctx: Any, function: Any) -> bool:
