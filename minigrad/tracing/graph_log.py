@@ -37,8 +37,8 @@ class GraphLog:
 
     def __init__(self, log: EventLog) -> None:
         self.nodes: list[tuple[Any, ...]] = []
-        """Of each node its id, its class, its ctx, the name of a leaf's tensor, how many
-        outputs it has, its order, whether it is of a rerun, and in which module."""
+        """Of each node its id, its class, its ctx, the name of a leaf's tensor, the
+        number of its outputs, its order, whether it is of a rerun, and its module."""
         self.edges: list[tuple[str, int, str, int]] = []
         """From which node and argument each leads, and to which node and output."""
         self.reruns = 0
