@@ -58,6 +58,9 @@ class CtxLog:
     def close(self, ctx: Any) -> None:
         """``ctx`` is no longer at work, nor is any that was opened after it."""
         at_work = self.at_work
+        if at_work and at_work[-1][0] is ctx:
+            at_work.pop()
+            return
         for place in range(len(at_work) - 1, -1, -1):
             if at_work[place][0] is ctx:
                 del at_work[place:]

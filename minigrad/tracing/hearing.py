@@ -18,13 +18,16 @@ def in_turn(listening: list[Tell], thread: int) -> Tell:
     here = threading.get_ident
     first, *others = listening
 
-    def tell_all(*facts: Any) -> None:
+    def tell_first(*facts: Any) -> None:
         if here() == thread:
             first(*facts)
-            for tell in others:
+
+    def tell_all(*facts: Any) -> None:
+        if here() == thread:
+            for tell in listening:
                 tell(*facts)
 
-    return tell_all
+    return tell_all if others else tell_first
 
 
 class Hearing:
