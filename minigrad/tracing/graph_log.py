@@ -17,13 +17,14 @@ from minigrad.tracing.nodes import (
     NOTHING,
     Card,
     End,
-    Kind,
     called,
     inputs_first,
     receivers_of,
 )
 
 MOST_OLD_NODES: Final = 2_000
+FACTS: Final = ("ctx", "tensor", "outputs", "order", "again")
+"""What is noted of a node beside its id, its class and its module."""
 
 
 class GraphLog:
@@ -37,8 +38,7 @@ class GraphLog:
 
     def __init__(self, log: EventLog) -> None:
         self.nodes: list[tuple[Any, ...]] = []
-        """Of each node its id, its class, its ctx, the name of a leaf's tensor, the
-        number of its outputs, its order, whether it is of a rerun, and its module."""
+        """Of each node its id, its class, its FACTS and its module."""
         self.edges: list[tuple[str, int, str, int]] = []
         """From which node and argument each leads, and to which node and output."""
         self.reruns = 0
@@ -218,10 +218,19 @@ class GraphLog:
     def finish(self) -> dict[str, Any]:
         """The graph as data."""
         edges = []
-        for number, (node, slot, to, to_slot) in enumerate(self.edges):
-            edge = {"id": f"e{number}", "from": node, "to": to, "slot": slot}
+        for number, (sender, slot, to, to_slot) in enumerate(self.edges):
+            edge = {"id": f"e{number}", "from": sender, "to": to, "slot": slot}
             edges.append(edge | {"to_slot": to_slot})
-        nodes = [node_shown(*node) for node in self.nodes]
+        nodes = []
+        for name, kind, *facts, module in self.nodes:
+            place = "accumulate" if kind.is_leaf else "function"
+            node = {"id": name, "label": kind.label, "kind": place}
+            node |= zip(FACTS, facts, strict=True)
+            if kind.is_users:
+                node["own"] = True
+            if module is not None:
+                node["module"] = module
+            nodes.append(node)
         return {"nodes": nodes, "edges": edges, "modules": self.groups}
 
     def number(self, card: Card) -> str:
@@ -252,34 +261,6 @@ class GraphLog:
         """The id of the node whose output ``tensor`` is."""
         node = maker_of(tensor)
         return None if node is None else self.known(self.entry_of(node))
-
-
-def node_shown(
-    name: str,
-    kind: Kind,
-    ctx: str | None,
-    tensor: str | None,
-    outputs: int,
-    order: int,
-    again: bool,
-    module: str | None,
-) -> dict[str, Any]:
-    """A node as data."""
-    shown = {
-        "id": name,
-        "label": kind.label,
-        "kind": "accumulate" if kind.is_leaf else "function",
-        "ctx": ctx,
-        "tensor": tensor,
-        "outputs": outputs,
-        "order": order,
-        "again": again,
-    }
-    if kind.is_users:
-        shown["own"] = True
-    if module is not None:
-        shown["module"] = module
-    return shown
 
 
 def itself(node: Any) -> Any:
