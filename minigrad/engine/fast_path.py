@@ -4,7 +4,7 @@ The same six phases without those that have no effect here. One flag chooses bet
 the two: while an observer wants all calls of built-in operations (the mode's
 ``observed`` is ``EVERYTHING``), each of them goes through ``Function.apply``. Two of
 the three forms are the first one written out, for elementwise operations on one and on
-two operands that lie row after row in memory; they leave to it what is observed.
+two operands that lie row after row in memory; there ctx is made when forward has run.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def of_two(
         if interpreters.active:
             return otherwise(input, other)
         mode = _this_thread.mode
-        if mode.observed >= RECORDED:
+        if mode.observed >= EVERYTHING:
             return otherwise(input, other)
         if not isinstance(input, Tensor):
             return otherwise(input, other)
@@ -157,7 +157,7 @@ def of_one(
         if interpreters.active:
             return otherwise(input)
         mode = _this_thread.mode
-        if mode.observed >= RECORDED:
+        if mode.observed >= EVERYTHING:
             return otherwise(input)
         if not isinstance(input, Tensor):
             return otherwise(input)
@@ -210,9 +210,14 @@ def record(
     node._output_metadata = metadata
     node._saved = ()
     node._attached = None
+    observed = mode.observed >= RECORDED
+    if observed:
+        notify("ctx_created", node, function, inputs)
     output._grad_node = node
     output._requires_grad = True
     function.setup_context(node, inputs, output)
+    if observed:
+        notify("edges_wired", node, (output,))
 
 
 def constant(number: float, dtype: np.dtype[Any]) -> Array:

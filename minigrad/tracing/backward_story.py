@@ -143,7 +143,7 @@ class BackwardStory:
         total: Any,
     ) -> None:
         card = self._card if node is self._picked else self._cards.of(node)
-        edge = self._graph.edge_ids.get((card.node, slot))
+        edge = self._graph.edge_from.get((card.node, slot))
         if edge is None:
             return  # the graph was too large to be shown whole
         end = self._cards.get(id(receiver)) or self._cards.new(receiver)

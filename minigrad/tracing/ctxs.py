@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from minigrad.engine.core.ctx import BackwardCFunction
 from minigrad.engine.core.node import NOT_A_TENSOR
 from minigrad.engine.core.saved import FREED
+from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
 from minigrad.tracing.marks import ATOMS, mark_of
@@ -19,6 +20,8 @@ from minigrad.utils._region import Placeholder
 
 Entries = list[tuple[str, Any, Any]]
 LASTING: Final = ("needs_input_grad", "edges")
+NOTHING_YET: Final = (0, True)
+"""How many tensors are saved on a new ctx, and that gradients are materialized."""
 
 
 class CtxLog:
@@ -42,17 +45,22 @@ class CtxLog:
 
     def open(self, ctx: Any, card: Card) -> None:
         """From now on ``ctx``, whose card is given, is the one at work."""
+        card.ctx = card.ctx or self.id_of(card)
         self.at_work.append((ctx, card))
         fixed = card.fixed
         if fixed is not None:
-            card.seen_at, there = self.ran, ctx.__dict__
-            if [*map(id, fixed.values())] != [*map(id, there.values())]:
+            card.seen_at = self.ran
+            was, now = fixed.values(), ctx.__dict__.values()
+            if (was or now) and [*map(id, was)] != [*map(id, now)]:
                 card.marks = marks_as_made(card, ctx)
                 card.seen_at, card.fixed = -1, None
 
     def close(self, ctx: Any) -> None:
         """``ctx`` is no longer at work, nor is any that was opened after it."""
         at_work = self.at_work
+        if at_work and at_work[-1][0] is ctx:
+            at_work.pop()
+            return
         for place in range(len(at_work) - 1, -1, -1):
             if at_work[place][0] is ctx:
                 del at_work[place:]
@@ -81,6 +89,20 @@ class CtxLog:
             card.seen_at, kept, card.kept = self.ran, card.kept, ()
             return (freed, card.ctx, len(kept)) if kept else None
         marks = card.marks
+        if isinstance(ctx, BackwardCFunction):
+            before, state = card.state, state_of(ctx)
+            card.state = state
+            if state is not None:
+                card.seen_at = self.touched
+                if state == before:
+                    return None
+                if marks is None and ctx._edges and state[1:] == NOTHING_YET:
+                    card.marks = {"needs_input_grad": True, "edges": id(ctx._edges)}
+                    ends, needs = self.ends_of(ctx), tuple(ctx.needs_input_grad)
+                    return self._made, card.ctx, ends, (), NOTHING, needs
+                if marks and before and ctx._saved is FREED and before[2] == state[2]:
+                    marks |= {f"saved.{place}": FREED for place in range(before[1])}
+                    return (freed, card.ctx, before[1]) if before[1] else None
         if marks is None:
             made = self.made(card, ctx) if card.fixed is None else None
             if made is not None:
@@ -141,10 +163,16 @@ class CtxLog:
         return (self._made, name, ends, saved, card.fixed), arrays
 
     def _as_made(
-        self, name: str, ends: list[End], saved: list[Ref], attributes: dict[str, Any]
+        self,
+        name: str,
+        ends: list[End],
+        saved: Sequence[Ref],
+        attributes: dict[str, Any],
+        needs: tuple[bool, ...] = (),
     ) -> dict[str, Any]:
-        """What is on the ctx of a built-in node that has been made."""
-        needs = tuple([one is not None and one[0] is not None for one in ends])
+        """What is on a ctx that has been made; ``needs`` is that of a learner's."""
+        if not needs:
+            needs = tuple([one is not None and one[0] is not None for one in ends])
         new: dict[str, Ref] = {"needs_input_grad": Note(("W", str, needs))}
         if ends:
             new["edges"] = Note(("W", edges_text, *ends))
@@ -257,6 +285,23 @@ def entries(ctx: Any, before: Mapping[str, Any]) -> Entries:
         if marked:
             found.append(("flag.non_differentiable", marked, id(marked)))
     return found
+
+
+def state_of(ctx: BackwardCFunction) -> Any:
+    """What differs when something else is on ctx; None if that takes a closer look."""
+    if ctx.to_save or ctx.dirty_tensors or ctx.non_differentiable:
+        return None
+    saved, attributes = ctx._saved, ctx.__dict__
+    for one in tuple.__iter__(saved):
+        if type(one) is not Tensor or one._version_counter is not None:
+            return None
+    if not attributes:
+        return id(saved), len(saved), ctx._materialize_grads
+    kinds = [*map(type, attributes.values())]
+    if not ATOMS.issuperset(kinds):
+        return None
+    also = ctx._materialize_grads, [*attributes.items()], kinds
+    return id(saved), len(saved), also
 
 
 def add_kept(found: Entries, ctx: Any) -> None:

@@ -23,6 +23,8 @@ from minigrad.tracing.nodes import (
 )
 
 MOST_OLD_NODES: Final = 2_000
+FACTS: Final = ("ctx", "tensor", "outputs", "order", "again")
+"""What is noted of a node beside its id, its class and its module."""
 
 
 class GraphLog:
@@ -35,8 +37,10 @@ class GraphLog:
     """
 
     def __init__(self, log: EventLog) -> None:
-        self.nodes: list[dict[str, Any]] = []
-        self.edges: list[dict[str, Any]] = []
+        self.nodes: list[tuple[Any, ...]] = []
+        """Of each node its id, its class, its FACTS and its module."""
+        self.edges: list[tuple[str, int, str, int]] = []
+        """From which node and argument each leads, and to which node and output."""
         self.reruns = 0
         self.recorded_tasks: list[int] = []
         self.other_engine_runs = False
@@ -47,8 +51,8 @@ class GraphLog:
         self._log = log
         self._cards = log.cards
         self._count = 0
-        self.edge_ids: dict[tuple[str | None, int], str] = {}
-        """By the node that it leads from, and the argument."""
+        self.edge_from: dict[tuple[str | None, int], int] = {}
+        """The number of an edge by the node that it leads from, and the argument."""
         self._labels: dict[str, str] = {}
         # Bound once: making a method anew for each event takes its time.
         self._joined = self.joined
@@ -162,44 +166,25 @@ class GraphLog:
             tensor = log.names.of(node.variable)
         else:
             ctx = card.ctx or log.ctxs.id_of(card)
-            log.ctxs.entries[int(ctx[1:])]["node"] = name
         if moved:
             log.handles |= dict.fromkeys(moved, name)
-        shown = {
-            "id": name,
-            "label": card.label,
-            "kind": "accumulate" if card.is_leaf else "function",
-            "ctx": ctx,
-            "tensor": tensor,
-            "outputs": len(node._output_metadata),
-            "order": order,
-            "again": self.reruns > 0,
-        }
-        if card.is_users:
-            shown["own"] = True
-        if self.open_groups:
-            shown["module"] = self.open_groups[-1]
+        module = self.open_groups[-1] if self.open_groups else None
+        outputs, again = len(node._output_metadata), self.reruns > 0
+        shown = name, card.kind, ctx, tensor, outputs, order, again, module
         self.nodes.append(shown)
-        edges = self._add_edges(name, call[0])
-        told = self._joined, shown, edges, *call, level, kept, moved
-        log.emit(told, cid=None if changes is None else ctx, changes=changes)
-
-    def _add_edges(self, name: str, ends: list[End]) -> list[str]:
-        """The ids of the edges that lead from a node to what is shown of the graph."""
-        added = []
-        for slot, end in enumerate(ends):
+        edges, first = self.edges, len(self.edges)
+        for slot, end in enumerate(call[0]):
             if end is not None and end[3] is not None:
-                new = self.edge_ids[name, slot] = f"e{len(self.edges)}"
-                edge = {"id": new, "from": name, "to": end[3], "slot": slot}
-                edge["to_slot"] = end[2]
-                self.edges.append(edge)
-                added.append(new)
-        return added
+                self.edge_from[name, slot] = len(edges)
+                edges.append((name, slot, end[3], end[2]))
+        led = range(first, len(edges))
+        told = self._joined, shown, led, *call, level, kept, moved
+        log.emit(told, cid=None if changes is None else ctx, changes=changes)
 
     def joined(
         self,
-        node: dict[str, Any],
-        edges: list[str],
+        node: tuple[Any, ...],
+        led: range,
         ends: list[End],
         given: Sequence[Fact] | None,
         made: Sequence[Fact] | None,
@@ -211,22 +196,40 @@ class GraphLog:
 
         Without ``made`` it was there before the recording.
         """
-        name, label = node["id"], node["label"]
+        name, kind, ctx, tensor, _, order, *_ = node
         event: Event = {"k": "graph.node", "lvl": level}
         if made is not None:
-            order, is_users = node["order"], "own" in node
-            event["say"] = joining, label, is_users, ends, kept, order, moved
+            facts = kind.label, kind.is_users, ends, kept, order, moved
+            event["say"] = joining, *facts
             event["ph"] = PHASES["link outputs"]
-        elif node["ctx"] is None:
-            event["say"] = sentences.leaf_node, node["tensor"]
+        elif ctx is None:
+            event["say"] = sentences.leaf_node, tensor
         else:
-            event["say"] = sentences.older_node, label, kept
-        if node["ctx"] is not None:
+            event["say"] = sentences.older_node, kind.label, kept
+        if ctx is not None:
             event |= self._log.calls.fields(given, ends, name, made or ())
-        event["n"], event["e"] = name, edges
+        event["n"], event["e"] = name, [f"e{number}" for number in led]
         if moved:
             event["h"] = dict.fromkeys(moved, name)
         return event
+
+    def finish(self) -> dict[str, Any]:
+        """The graph as data."""
+        edges = []
+        for number, (sender, slot, to, to_slot) in enumerate(self.edges):
+            edge = {"id": f"e{number}", "from": sender, "to": to, "slot": slot}
+            edges.append(edge | {"to_slot": to_slot})
+        nodes = []
+        for name, kind, *facts, module in self.nodes:
+            place = "accumulate" if kind.is_leaf else "function"
+            node = {"id": name, "label": kind.label, "kind": place}
+            node |= zip(FACTS, facts, strict=True)
+            if kind.is_users:
+                node["own"] = True
+            if module is not None:
+                node["module"] = module
+            nodes.append(node)
+        return {"nodes": nodes, "edges": edges, "modules": self.groups}
 
     def number(self, card: Card) -> str:
         """The id of a node that has none yet, from now on."""

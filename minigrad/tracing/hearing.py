@@ -16,13 +16,18 @@ Together = Callable[[list[Tell], int], Tell]
 def in_turn(listening: list[Tell], thread: int) -> Tell:
     """One call for several, in their order."""
     here = threading.get_ident
+    first, *others = listening
+
+    def tell_first(*facts: Any) -> None:
+        if here() == thread:
+            first(*facts)
 
     def tell_all(*facts: Any) -> None:
         if here() == thread:
             for tell in listening:
                 tell(*facts)
 
-    return tell_all
+    return tell_all if others else tell_first
 
 
 class Hearing:

@@ -13,6 +13,7 @@ from minigrad.tracing.codes import ENGINE as ENGINE
 from minigrad.tracing.codes import PHASES
 from minigrad.tracing.codes import STORY as STORY
 from minigrad.tracing.ctxs import CtxLog
+from minigrad.tracing.foreign import nothing
 from minigrad.tracing.memory import Memory
 from minigrad.tracing.names import Names
 from minigrad.tracing.nodes import NOTHING, Cards, called
@@ -50,7 +51,8 @@ class EventLog:
         self.node_of: Callable[[Tensor], str | None] = lambda tensor: None
         self.id_of: Callable[[Any], str]
         """The id of a node; the log of the graph gives them."""
-        self.told: Callable[[dict[str, Any]], None] | None = None
+        self.told: Callable[[Event], None] | None = nothing if hears_lines else None
+        """Whom to tell of each event at once; without, they are only noted."""
         self.depth = 0
         self.hears_lines = hears_lines
         self._most = MOST_EVENTS + SLACK
@@ -71,51 +73,49 @@ class EventLog:
         of the id ``cid``, and in memory, unless that was ``looked`` at before;
         ``others`` is what has changed on ctxs that are not at work.
         """
-        memory, ctxs, opened = self.memory, self.ctxs, self.opened
+        memory, ctxs, events = self.memory, self.ctxs, self.events
         if memory.gone:
             self._say_gone(memory.take_gone())
-        place = None if opened is None else (opened.code.source, opened.line)
         number = kept = None
         if at is not None:
             number = self._place_of(at)
         if cid is None and ctxs.at_work:
             ctx, card = ctxs.at_work[-1]
-            cid = card.ctx or ctxs.id_of(card)
-            may_differ = card.seen_at != (
-                ctxs.touched if card.fixed is None else ctxs.ran
-            )
-            if may_differ and number is None:
+            cid = card.ctx
+            seen_at = ctxs.touched if card.fixed is None else ctxs.ran
+            if card.seen_at != seen_at and number is None:
                 changes = ctxs.changes(card, ctx)
                 is_kept = changes is not None and card.is_users and ctx._edges
                 if is_kept and not looked and (ctx.to_save or ctx.__dict__):
                     if card.node is None:
                         self.id_of(ctx)
                     memory.look_at_node(ctx, card)
-        if number is not None:
-            place = place_of(self.events[number - 1])
-        elif memory.added or memory.dropped:
+        if number is None and (memory.added or memory.dropped):
             kept = memory.take()
-        noted = self.depth, place, cid, changes, others, kept, event
-        if not self.hears_lines and self.told is None:
-            self.events.append(noted)
+        noted = event, cid, changes, others, kept
+        if self.told is None:
+            events.append(noted)
         else:
-            told = as_event(noted)
-            self.events.insert(len(self.events) if number is None else number, told)
-            if self.told is not None:
-                self.told(told)
-        if len(self.events) > self._most:
+            opened = self.opened
+            place = None if opened is None else (opened.code.source, opened.line)
+            if number is not None:
+                place = place_of(events[number - 1])
+            told = as_event(*noted, self.depth, place)
+            events.insert(len(events) if number is None else number, told)
+            self.told(told)
+        if len(events) > self._most:
             self._make_room()
 
     def last_event(self) -> Event:
         """The event that was noted last, told."""
         if type(self.events[-1]) is tuple:
-            self.events[-1] = as_event(self.events[-1])
+            self.events[-1] = as_event(*self.events[-1])
         event: Event = self.events[-1]
         return event
 
     def _tell_all(self) -> None:
         """Make the events of what was noted."""
-        self.events[:] = [as_event(e) if type(e) is tuple else e for e in self.events]
+        self.events[:] = [as_event(*e) if type(e) is tuple else e for e in self.events]
 
     def program_ran(self) -> None:
         """Code of the program's has run: what it can reach may have changed."""
@@ -212,9 +212,16 @@ def step(
     return event | fields
 
 
-def as_event(noted: Any) -> Event:
+def as_event(
+    told: Event | Told,
+    cid: str | None,
+    changes: Any,
+    others: Sequence[Any],
+    kept: Any,
+    depth: int = 0,
+    place: tuple[int, int] | None = None,
+) -> Event:
     """The event of what was noted."""
-    depth, place, cid, changes, others, kept, told = noted
     event: Event = told_of(told)
     event["d"] = depth
     if place is not None:

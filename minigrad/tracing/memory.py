@@ -75,13 +75,17 @@ class Memory:
     def released(self, node: Any, card: Card) -> int:
         """Backward has let go of what ``node`` saved; the bytes that it held."""
         owner = card.node or ""
-        size = self.bytes_of(owner, "saved") if owner in self.held else 0
-        if card.fixed is None:
+        if card.fixed is None and getattr(node, "__dict__", True):
+            size = self.bytes_of(owner, "saved")
             self.look_at_node(node, card)
-        else:
-            for item in self.held.pop(owner, NOTHING).values():
-                self.dropped.append({"id": item["id"], "by": RELEASED})
-        return size
+            return size
+        sizes: dict[str, int] = {}
+        for key, item in self.held.pop(owner, NOTHING).items():
+            by = REMOVED
+            if key.startswith("saved."):
+                by, sizes[item["buf"]] = RELEASED, item["bytes"]
+            self.dropped.append({"id": item["id"], "by": by})
+        return sum(sizes.values())
 
     def look_at_packed(self) -> None:
         """Look again at nodes whose values went through hooks: some may be back."""
@@ -142,7 +146,7 @@ class Memory:
                 self.dropped.append({"id": before[key]["id"], "by": REPLACED})
             name = self.names.of(value) if isinstance(value, Tensor) else None
             new.append((key, array, name))
-        return self.hold(owner, node, label, new)
+        return self.hold(owner, node, label, new) if new else 0
 
     def hold(
         self,
@@ -226,7 +230,7 @@ def held_by(node: Any) -> dict[str, Any]:
         for place, packed in enumerate(
             tuple.__iter__(getattr(node, "to_save", None) or saved)
         ):
-            kept = kept_by(packed)
+            kept = None if type(packed) is Tensor else kept_by(packed)
             if kept is not None:
                 value = kept[0] if isinstance(kept[0], Tensor) else kept[1]
             elif isinstance(packed, HookedRecord):

@@ -43,7 +43,7 @@ class Card(weakref.ref[Any]):
 
     __slots__ = (
         *("ctx", "edges", "fixed", "given", "is_leaf", "is_users", "key", "kind"),
-        *("kept", "label", "marks", "node", "seen_at"),
+        *("kept", "label", "marks", "node", "seen_at", "state"),
     )
 
     key: int
@@ -61,6 +61,8 @@ class Card(weakref.ref[Any]):
     """Of a built-in node that is as it was made: its attributes, all of them plain."""
     kept: tuple[int, ...]
     """The ids of what it has saved and not released."""
+    state: Any
+    """Differs when something else is on a learner's ctx; None if that isn't sure."""
 
 
 class Cards(dict[int, Card]):
@@ -100,8 +102,8 @@ class Cards(dict[int, Card]):
         card.key, card.kind, card.label = key, kind, kind.label
         card.is_leaf, card.is_users = kind.is_leaf, kind.is_users
         card.node = card.ctx = card.given = card.edges = card.fixed = None
+        card.marks = card.state = None
         card.seen_at, card.kept = -1, ()
-        card.marks = None
         return card
 
 

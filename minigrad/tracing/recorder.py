@@ -196,13 +196,15 @@ class Recorder:
     def _teller(self, error: BaseException | None) -> Callable[[], dict[str, Any]]:
         """What makes the data of the facts, holding nothing of the program."""
         log, sources = self._log, self._frames.sources
-        nodes, edges = self._graph.nodes, self._graph.edges
-        groups = self._graph.groups
-        meta = self._meta(error)
+        nodes_and_edges, meta = self._graph.finish, self._meta(error)
 
         def tell() -> dict[str, Any]:
             graph: dict[str, Any] = {"dot": None, "svg": None, "renderer": None}
-            graph |= {"nodes": nodes, "edges": edges, "modules": groups}
+            graph |= nodes_and_edges()
+            ctxs = {ctx["id"]: ctx for ctx in log.ctxs.entries}
+            for node in graph["nodes"]:
+                if node["ctx"] is not None:
+                    ctxs[node["ctx"]]["node"] = node["id"]
             data = {
                 "schema": SCHEMA,
                 "meta": meta,

@@ -136,9 +136,9 @@ class ValueStore:
 
     def look(self, value: Any) -> Ref:
         """The same of a gradient, mostly an array; None if it did not arrive."""
-        if type(value) is np.ndarray and value.dtype.kind in DRAWN:
+        if type(value) is np.ndarray and (dtype := value.dtype).kind in DRAWN:
             if value.nbytes <= MOST_BYTES_TO_KEEP:  # as digest_of, without its call
-                return value.shape, value.dtype, value.tobytes(), ""
+                return value.shape, dtype, value.tobytes(), ""
             return Note(("A", self.numbers(value)))
         return None if value is None else self.ref(value)
 

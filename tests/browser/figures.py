@@ -5,6 +5,8 @@ First the budgets, each with its goal and spread; with ``budgets`` these alone.
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
 import re
 import sys
@@ -21,6 +23,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import minigrad
 from minigrad import _bootstrap
 from minigrad.autograd import Function
+from minigrad.tracing import Recorder, Trace
 from minigrad.views import Recording, graph, page, picture, record
 from tests.browser.laboratory import FLAGS, Lab, Notebook, running_lab
 from tests.browser.pictures import recorded
@@ -104,6 +107,20 @@ async ([name, values]) => {
 """
 
 
+class Square(Function):
+    """x * x, as a learner writes it."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return 2 * x * grad_output
+
+
 class Halve(Function):
     """A learner's own Function: its lines are in the recording."""
 
@@ -136,18 +153,47 @@ def long_recording(rounds: int = 166) -> Recording:
     return trace
 
 
-def event_times(lines: bool, repeats: int) -> list[float]:
-    """Microseconds that an event adds while the program runs, CPU."""
-    rounds = 60
+def squares(x: Any) -> None:
+    """A hundred calls of a learner's Function, and back."""
+    for _ in range(100):
+        x = Square.apply(x)
+    x.sum().backward()
+
+
+def built_ins(x: Any) -> None:
+    """A hundred built-in operations, and back."""
+    y, weight, bias = x, *[x.detach().requires_grad_() for _ in range(2)]
+    for _ in range(25):
+        y = (y * weight + bias + x).tanh()
+    y.sum().backward()
+
+
+def event_times(program: Callable[[Any], None], rounds: int = 15) -> list[float]:
+    """Microseconds of this thread that an event of the story adds to a program.
+
+    Each round runs it alone and then recorded without lines, from before the recording
+    starts until it has ended, and no garbage is collected meanwhile.
+    """
+
+    def timed(trace: Trace | None) -> float:
+        x = minigrad.tensor([0.5], requires_grad=True)
+        recorder = (
+            contextlib.nullcontext() if trace is None else Recorder(trace, lines=False)
+        )
+        gc.collect()
+        gc.disable()
+        try:
+            begin = time.thread_time()
+            with recorder:
+                program(x)
+            return time.thread_time() - begin
+        finally:
+            gc.enable()
+
     times = []
-    for _ in range(repeats):
-        begin = time.process_time()
-        recurrence(rounds)
-        alone = time.process_time() - begin
-        with record(lines=lines) as trace:
-            begin = time.process_time()
-            recurrence(rounds)
-            heard = time.process_time() - begin
+    for _ in range(rounds):
+        trace = Trace()
+        alone, heard = timed(None), timed(trace)
         times.append(1e6 * (heard - alone) / len(trace))
     return times
 
@@ -234,7 +280,8 @@ def told(name: str, times: Sequence[float], goal: str, unit: str = "ms") -> str:
 
 def budgets(browser: Browser, folder: Path, repeats: int = 5) -> Iterator[str]:
     """What the player has promised, one a line."""
-    yield told("an event of the story, CPU", event_times(False, 9), "5 us", "us")
+    yield told("event of 100 own nodes, CPU", event_times(squares), "5 us", "us")
+    yield told("event of 100 built-in, CPU", event_times(built_ins), "5 us", "us")
     product = recorded()._pictured()
     size = len(page.page_of(product).encode()) / 1e3
     yield told("page of one product", [size], "60 kB", "kB")

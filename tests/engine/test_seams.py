@@ -32,7 +32,12 @@ READERS = {
         "AccumulateGrad._run_backward",
         "first_grad",
     },
-    "engine/fast_path.py": {"of_any_number", "of_one.apply", "of_two.apply"},
+    "engine/fast_path.py": {
+        "of_any_number",
+        "of_one.apply",
+        "of_two.apply",
+        "record",
+    },
     "engine/core/tensor.py": {"Tensor._bump_version"},
     "nn/module.py": {"Module.__call__"},
     "engine/tensor_grad.py": {"TensorGrad.grad"},
