@@ -247,10 +247,11 @@ def node_leaves(name: str, label: str) -> Event:
 
 
 def gradient_goes(
-    edge: str, name: str, slot: int, gradient: Ref, total: Ref, left: int | None
+    edge: int, name: str, slot: int, gradient: Ref, total: Ref, left: int | None
 ) -> Event:
     """The event of a gradient that was sent along an edge."""
-    fields = {"e": edge, "n": name, "slot": slot, "g": gradient, "total": total}
+    fields = {"e": f"e{edge}", "n": name, "slot": slot, "g": gradient}
+    fields["total"] = total
     if left is not None:
         fields["left"] = left
     kind = "grad.none" if gradient is None else "grad"
