@@ -3,8 +3,6 @@
 
 import { svgElement } from "./dom.js";
 
-/** @typedef {import("./types").Value} Value */
-
 /** The side of the squares; minigrad.views.picture leaves this much room. */
 const sideOf = (/** @type {number} */ rows, /** @type {number} */ columns) =>
   Math.max(6, Math.min(14, Math.floor(84 / columns), Math.floor(66 / rows)));

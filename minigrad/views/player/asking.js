@@ -4,11 +4,6 @@
 import { message } from "./messages.js";
 import { brief, elementIndex, labelOf, number } from "./values.js";
 
-/** @typedef {import("./story.js").Story} Story */
-/** @typedef {import("./types").Event} Event */
-/** @typedef {import("./types").GraphEdge} GraphEdge */
-/** @typedef {import("./types").Ref} Ref */
-
 /**
  * An event of backward that concerns a node, and the position that follows it.
  * @typedef {{
@@ -31,7 +26,7 @@ import { brief, elementIndex, labelOf, number } from "./values.js";
 /**
  * The step in which a node is given its gradients; for each argument the slopes, four
  * numbers for each, or why there are none.
- * @typedef {Event & {
+ * @typedef {TraceEvent & {
  *   g?: (Ref | null)[],
  *   terms?: Record<string, number[] | string>,
  * }} Turn
@@ -60,7 +55,7 @@ const MOVES = ["grad", "grad.none", "grad.zeros", "grad.accumulate", "hook.tenso
 
 /**
  * All runs of backward, what arrived where in each; one may lie inside another.
- * @param {Event[]} events
+ * @param {TraceEvent[]} events
  */
 export function episodesOf(events) {
   /** @type {Episode[]} */
@@ -86,10 +81,7 @@ export function episodesOf(events) {
 // What is known of the gradient of one output of a node at a position.
 export class Asking {
   /**
-   * @param {Story} story
-   * @param {Episode[]} episodes
-   * @param {string} node
-   * @param {number} slot
+   * @param {Story} story @param {Episode[]} episodes @param {string} node @param {number} slot
    * @param {number} position
    */
   constructor(story, episodes, node, slot, position) {
@@ -241,9 +233,7 @@ export class Asking {
 
   /**
    * The terms of an addend in words, and where each of them came from.
-   * @param {GraphEdge} edge
-   * @param {Move} move
-   * @param {number[] | null} cell
+   * @param {GraphEdge} edge @param {Move} move @param {number[] | null} cell
    * @returns {{ said: string, places?: Term[] }}
    */
   termsOf(edge, move, cell) {
@@ -262,13 +252,7 @@ export class Asking {
     return { said, places: terms.slice(0, MOST_TERMS) };
   }
 
-  /**
-   * @param {Turn} turn
-   * @param {number[]} slopes
-   * @param {Ref} ref
-   * @param {number[]} cell
-   * @returns {Term[]}
-   */
+  /** @param {Turn} turn @param {number[]} slopes @param {Ref} ref @param {number[]} cell @returns {Term[]} */
   terms(turn, slopes, ref, cell) {
     const columns = this.trace.values[ref.v].shape.at(-1) ?? 1;
     const asked = cell[0] * columns + cell[1];

@@ -3,8 +3,6 @@
 import { leaveFrame } from "./dom.js";
 import { isUndo } from "./edited.js";
 
-/** @typedef {import("./player.js").Player} Player */
-
 /**
  * A key on some element; fields and buttons have a type.
  * @typedef {KeyboardEvent & { target: Element & { type?: string } }} Key

@@ -8,8 +8,6 @@ import { fitFrame, followTheme, recall, remember } from "./page.js";
 import { Player } from "./player.js";
 import { succeed } from "./successor.js";
 
-/** @typedef {import("./types").Trace} Trace */
-
 /** @typedef {{ kind: string, low?: number, high?: number, step?: number }} Input */
 
 /**

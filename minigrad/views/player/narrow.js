@@ -3,10 +3,6 @@
 
 import { placeTags, spotsOf } from "./wires.js";
 
-/** @typedef {import("./types").Box} Box */
-/** @typedef {import("./types").Picture} Picture */
-/** @typedef {import("./types").Trace} Trace */
-
 const LEAST = 28; // of a gap: a line can still turn
 
 /**

@@ -5,9 +5,6 @@ import { onKey } from "./keys.js";
 import { Player } from "./player.js";
 import { whenIdle } from "./story.js";
 
-/** @typedef {import("./types").PlayerOptions} PlayerOptions */
-/** @typedef {import("./types").Python} Python */
-
 const FAR = 1000; // px from the edge of what is seen: more than a screen
 const LOOKS_EVERY = 500; // ms
 

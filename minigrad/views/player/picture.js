@@ -10,18 +10,6 @@ import { callOf, dataOf, leafOf, setKinds } from "./scene.js";
 import { brief, labelOf, shapeWords } from "./values.js";
 import { flowOf, placeTags, pointsOf, spotsOf, wireOf } from "./wires.js";
 
-/** @typedef {import("./steps.js").StepIndex} StepIndex */
-/** @typedef {import("./story.js").Story} Story */
-/** @typedef {import("./types").Box} Box */
-/** @typedef {import("./types").Choose} Choose */
-/** @typedef {import("./types").Line} Line */
-/** @typedef {import("./types").Part} Part */
-/** @typedef {import("./types").Picture} Picture */
-/** @typedef {import("./types").Spot} Spot */
-/** @typedef {import("./types").Told} Told */
-/** @typedef {import("./types").Trace} Trace */
-/** @typedef {import("./types").View} View */
-
 /**
  * A part or a line: where it is, and what it is in the page, once it was there.
  * @typedef {{
@@ -48,10 +36,7 @@ let count = 0;
 
 export class PicturePane {
   /**
-   * @param {Trace} trace
-   * @param {Story} story
-   * @param {StepIndex} index
-   * @param {Choose} choose
+   * @param {Trace} trace @param {Story} story @param {StepIndex} index @param {Choose} choose
    * @param {(ctx: string | null) => void} pin
    */
   constructor(trace, story, index, choose, pin) {
@@ -143,8 +128,7 @@ export class PicturePane {
 
   /**
    * @param {string} id @param {Part | Line} of @param {Box} box @param {string} layer
-   * @param {() => Thing["made"]} make
-   * @this {PicturePane & Record<string, any>}
+   * @param {() => Thing["made"]} make @this {PicturePane & Record<string, any>}
    */
   addThing(id, of, box, layer, make) {
     const thing = { id, of, box, layer, make, shape: null };

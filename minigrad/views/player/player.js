@@ -19,12 +19,6 @@ import { StepIndex } from "./steps.js";
 import { Timeline } from "./timeline.js";
 import { Tip } from "./tips.js";
 
-/** @typedef {import("./keys.js").Key} Key */
-/** @typedef {import("./types").Choose} Choose */
-/** @typedef {import("./types").PlayerOptions} PlayerOptions */
-/** @typedef {import("./types").Trace} Trace */
-/** @typedef {import("./types").View} View */
-
 const SPEEDS = [0.5, 1, 2, 4];
 
 const LEVELS = [0, 2, 3]; // Picture, Phases, Everything: each stops where those before do
@@ -450,7 +444,7 @@ export class Player {
 
 /**
  * What apply or backward is at, where the sentence is of one of its phases.
- * @param {import("./types").State} state
+ * @param {State} state
  */
 function phaseOf({ phases }) {
   const { of, name } = phases.at(-1) || {};

@@ -5,8 +5,6 @@
 import { element, setText } from "./dom.js";
 import { message } from "./messages.js";
 
-/** @typedef {import("./player.js").Player} Player */
-
 const LEAST_ASIDE = 200; // px beside a picture that the sentence has at least
 const MOST_SAID = 96; // px: three lines
 const OUTCOMES = new Set(["return", "exception", "ctx.save", "grad", "grad.none", "grad.accumulate"]);

@@ -4,9 +4,6 @@ import { closeAfter } from "./controls.js";
 import { element, svgElement } from "./dom.js";
 import { message } from "./messages.js";
 
-/** @typedef {import("./picture.js").PicturePane} PicturePane */
-/** @typedef {import("./player.js").Player} Player */
-/** @typedef {import("./types").Trace} Trace */
 /** @typedef {{ text: string, width: number, height: number }} Picture */
 
 const STYLES = [

@@ -5,13 +5,6 @@ import { shortened, isWritten, setKinds, valueOf } from "./scene.js";
 import { brief } from "./values.js";
 import { message } from "./messages.js";
 
-/** @typedef {import("./types").Event} Event */
-/** @typedef {import("./types").Line} Line */
-/** @typedef {import("./types").Picture} Picture */
-/** @typedef {import("./types").Spot} Spot */
-/** @typedef {import("./types").Trace} Trace */
-/** @typedef {import("./types").View} View */
-/** @typedef {import("./picture.js").PicturePane} PicturePane */
 /** @typedef {{ slope?: Spot, grad?: Spot }} Tags where its labels are */
 
 const TAG_LETTER = 8.1; // of 13 points, bold
@@ -20,7 +13,7 @@ const MOST = 16; // letters of a label
 
 /**
  * What stands at a wire while a gradient goes along it: "× 5 (w)".
- * @param {Event["slope"]} slope
+ * @param {TraceEvent["slope"]} slope
  */
 const slopeWords = (slope) => message(slope.of ? "wire.slope.of" : "wire.slope", { number: slope.x, name: slope.of });
 
@@ -121,7 +114,7 @@ class Room {
   }
 }
 
-/** @param {import("./types").Part} part */
+/** @param {Part} part */
 export function spotsOf({ chip, slot, card, box, chips = [] }) {
   return [chip, slot, card, box, ...chips].filter(Boolean);
 }
@@ -221,8 +214,7 @@ export function wireOf(owner, line, tags = {}) {
 
 /**
  * A value's way to a card.
- * @param {PicturePane} owner @param {Line} line
- * @returns {{shape: SVGElement, show: (view: View) => void}}
+ * @param {PicturePane} owner @param {Line} line @returns {{shape: SVGElement, show: (view: View) => void}}
  */
 export function flowOf(owner, line) {
   const shape = svgElement("g", { class: `flow ${manyOf(line)}` });
