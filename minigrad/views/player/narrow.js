@@ -3,7 +3,7 @@
 
 import { placeTags, spotsOf } from "./wires.js";
 
-const LEAST = 28; // of a gap: a line can still turn
+const LEAST = 18; // of a gap: a line can still turn
 
 /**
  * The picture with narrower gaps, from the last to the first; no wire loses a label.

@@ -27,9 +27,9 @@ const ALL_DRAWN = 300; // things; of a picture with more there is a window
 const AROUND = 250; // points drawn beyond the edges of the window
 export const LEAST_SCALE = 11 / 13; // the smallest text has 13 points, and is never below 11
 const ON_PAGE = { border: [12, 12], least: LEAST_SCALE, most: 1.5 };
-// presenter.css: the smallest text has 14 px, zoomed by 1.4, and is never below 24 px (18 points)
-const ON_WALL = { border: [4, 4], least: 24 / (14 * 1.4), most: 3 };
-const MAP = 0.28; // of the width: 26% in presenter.css, and its margin
+const ON_WALL = { border: [2, 2], most: 3 };
+const MAP = 0.28; // of the width and the height: 26% in presenter.css, and its margin
+const CORNERS = [[1 - MAP, 1 - MAP], [0, 1 - MAP], [1 - MAP, 0], [0, 0]]; // where the map may lie
 const MOST_HIGH = 560;
 const LAYERS = ["flows", "wires", "parts", "tags", "overlay"];
 let count = 0;
@@ -533,7 +533,13 @@ export class PicturePane {
       this.look([placed(box.x - rest / 2, w, wide, side), placed(box.y - (h - box.height) / 2, h, tall, above), w, h]);
     }
     const [left, top] = this.view;
-    setKinds(this.map, { left: part.x + part.width > left + (1 - MAP) * w, above: part.y + part.height / 2 > top + h / 2 });
+    const covered = (/** @type {number[]} */ [over, down]) => {
+      const place = { x: left + over * w, y: top + down * h, width: MAP * w, height: MAP * h };
+      const all = this.things.filter(({ layer, box: one }) => layer === "parts" && meet(one, place));
+      return all.length + (meet(part, place) ? 99 : 0);
+    };
+    const [over, down] = CORNERS.reduce((one, other) => (covered(other) < covered(one) ? other : one));
+    setKinds(this.map, { left: !over, above: !down });
   }
 
   /** @param {string} id @param {any} gradient @param {number} duration */

@@ -248,7 +248,7 @@ export class Player {
 
   // Where a presenter may have the code, in presenter.css.
   get ways() {
-    return ["code", "below", ...(this.timeline.box.open ? [] : ["beside"])];
+    return ["code", "below", "beside", ...(this.timeline.box.open ? [] : ["slim"])];
   }
 
   get graphs() {
