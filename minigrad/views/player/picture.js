@@ -28,8 +28,8 @@ const AROUND = 250; // points drawn beyond the edges of the window
 export const LEAST_SCALE = 11 / 13; // the smallest text has 13 points, and is never below 11
 const ON_PAGE = { border: [12, 12], least: LEAST_SCALE, most: 1.5 };
 const ON_WALL = { border: [2, 2], most: 3 };
-const MAP = 0.28; // of the width and the height: 26% in presenter.css, and its margin
-const CORNERS = [[1 - MAP, 1 - MAP], [0, 1 - MAP], [1 - MAP, 0], [0, 0]]; // where the map may lie
+const MAP = 0.28; // of the width: 26% in presenter.css, and its margin
+const CORNERS = [[1, 1], [0, 1], [1, 0], [0, 0]]; // where the map may lie
 const MOST_HIGH = 560;
 const LAYERS = ["flows", "wires", "parts", "tags", "overlay"];
 let count = 0;
@@ -533,10 +533,12 @@ export class PicturePane {
       this.look([placed(box.x - rest / 2, w, wide, side), placed(box.y - (h - box.height) / 2, h, tall, above), w, h]);
     }
     const [left, top] = this.view;
+    const [room, map] = [this.svg, this.map].map((one) => one.getBoundingClientRect());
+    const [width, height] = [(w * (map.width + 8)) / room.width, (h * (map.height + 8)) / room.height];
     const covered = (/** @type {number[]} */ [over, down]) => {
-      const place = { x: left + over * w, y: top + down * h, width: MAP * w, height: MAP * h };
-      const all = this.things.filter(({ layer, box: one }) => layer === "parts" && meet(one, place));
-      return all.length + (meet(part, place) ? 99 : 0);
+      const place = { x: left + over * (w - width), y: top + down * (h - height), width, height };
+      const parts = this.things.filter(({ layer, box: one }) => layer === "parts" && meet(one, place));
+      return parts.length + (meet(part, place) ? 99 : 0);
     };
     const [over, down] = CORNERS.reduce((one, other) => (covered(other) < covered(one) ? other : one));
     setKinds(this.map, { left: !over, above: !down });

@@ -107,7 +107,7 @@ class Chip {
     const middle = name ? x + (title.length * LETTER + 12 + w) / 2 : x + w / 2;
     this.value = text(middle, y + h / 2 + 6, "", "value");
     this.thumb = svgElement("g", { class: "thumb" });
-    this.stamp = text(x + w - 4, y - 3, "", "stamp", "end");
+    this.stamp = text(x + w - 2, y + h + 13, "", "stamp", "end");
     this.box.append(this.note, this.value, this.thumb, this.stamp);
     this.isArray = isArray;
     this.show(ref, false);

@@ -132,8 +132,8 @@ export function placeTags(trace, picture) {
   const room = new Room();
   for (const part of picture.parts) {
     for (const spot of [...spotsOf(part), part.tray]) if (spot) room.take(spot);
-    // The versions above chips.
-    for (const [x, y, w] of part.chips || [part.chip]) room.take([x + w - 30, y - 14, 30, 14]);
+    // The versions below chips.
+    for (const [x, y, w, h] of part.chips || [part.chip]) room.take([x + w - 30, y + h, 30, 14]);
   }
   const letters = lettersOf(trace);
   /** @type {Record<string, Tags>} */
