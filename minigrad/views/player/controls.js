@@ -41,6 +41,7 @@ const HELP_MARKS = [
   [".grad ← 5", "mark.slot"],
   ["■ □", "mark.array"],
   ["v1", "mark.version"],
+  ["┄┄", "mark.dashed"],
 ];
 
 /** @param {string} icon @param {string} label @param {string} key @param {() => void} action */

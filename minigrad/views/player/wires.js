@@ -142,18 +142,18 @@ export function placeTags(trace, picture) {
   const curves = Object.fromEntries(wires.map(({ id, d }) => [id, pointsOf(d)]));
   for (const [kind, shares] of /** @type {["slope" | "grad", number[]][]} */ ([["slope", SLOPES], ["grad", GRADS]])) {
     for (const { id } of wires) {
-      const width = letters[id][kind] * TAG_LETTER + 14;
       if (!letters[id][kind]) continue;
-      for (const beside of BESIDE) {
-        const spot = shares
-          .map((share) => pointAt(curves[id], share))
-          .map(([x, y]) => /** @type {Spot} */ ([x - width / 2, y - HIGH / 2 + beside, width, HIGH]))
-          .find((one) => room.isFree(one));
-        if (!spot) continue;
-        room.take(spot);
-        (found[id] ||= {})[kind] = spot;
-        break;
-      }
+      const isSlope = kind === "slope";
+      const width = letters[id][kind] * TAG_LETTER + 14 + 6 * Number(isSlope);
+      const middles = BESIDE.flatMap((beside) => shares.map((share) => pointAt(curves[id], share)).map(([x, y]) => [x, y + beside]));
+      const [x, y] = curves[id].at(-1);
+      if (isSlope) middles.unshift([x - width / 2 - 3, y]); // where what it multiplies comes out of its box
+      const spot = middles
+        .map(([x, y]) => /** @type {Spot} */ ([x - width / 2, y - HIGH / 2, width, HIGH]))
+        .find((one) => room.isFree(one));
+      if (!spot) continue;
+      room.take(spot);
+      (found[id] ||= {})[kind] = spot;
     }
   }
   return found;
@@ -162,7 +162,7 @@ export function placeTags(trace, picture) {
 /** @param {Spot} spot @param {string} kind @param {number} rx @param {string} place */
 function tagOf([x, y, width, height], kind, rx, place) {
   const tag = svgElement("g", { class: `tag ${kind}`, "data-place": place });
-  const words = svgElement("text", { x: x + width / 2, y: y + 15.5 });
+  const words = svgElement("text", { x: x + width / 2 + (kind === "slope" ? 3 : 0), y: y + 15.5 });
   tag.append(svgElement("rect", { x, y, width, height, rx }), words);
   return { tag, words, room: Math.floor((width - 10) / TAG_LETTER) };
 }
@@ -186,7 +186,7 @@ export function wireOf(owner, line, tags = {}) {
   const none = svgElement("path", { class: "none", d: `M${end[0] + 8} ${end[1] - 6}a6 6 0 1 1-.1 0m-4.2 10.2l8.4-8.4` });
   shape.append(none);
   const over = svgElement("g", { class: "tags" });
-  const slope = tags.slope && tagOf(tags.slope, "slope", 6, `slope ${line.id}`);
+  const slope = tags.slope && tagOf(tags.slope, "slope", 0, `slope ${line.id}`);
   const grad = tags.grad && tagOf(tags.grad, "gradient", 11, `edge ${line.id}`);
   over.append(...[slope, grad].filter(Boolean).map(({ tag }) => tag));
   owner.makeWire(shape, line.id, [...over.children]);
