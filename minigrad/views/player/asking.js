@@ -6,16 +6,8 @@ import { brief, elementIndex, labelOf, number } from "./values.js";
 
 /**
  * An event of backward that concerns a node, and the position that follows it.
- * @typedef {{
- *   at: number,
- *   k: string,
- *   n?: string,
- *   e?: string,
- *   slot?: number,
- *   g?: Ref,
- *   total?: Ref,
- *   new?: Ref,
- * }} Move
+ * @typedef {{ at: number, k: string, n?: string, e?: string, slot?: number, g?: Ref, total?: Ref, new?: Ref }}
+ * Move
  */
 
 /**
@@ -26,10 +18,7 @@ import { brief, elementIndex, labelOf, number } from "./values.js";
 /**
  * The step in which a node is given its gradients; for each argument the slopes, four
  * numbers for each, or why there are none.
- * @typedef {TraceEvent & {
- *   g?: (Ref | null)[],
- *   terms?: Record<string, number[] | string>,
- * }} Turn
+ * @typedef {TraceEvent & { g?: (Ref | null)[], terms?: Record<string, number[] | string> }} Turn
  */
 
 /**
@@ -39,14 +28,8 @@ import { brief, elementIndex, labelOf, number } from "./values.js";
 
 /**
  * A gradient that arrived: from which node, and of which terms.
- * @typedef {{
- *   source: string,
- *   text: string,
- *   edge?: string,
- *   node?: string,
- *   said?: string,
- *   places?: Term[],
- * }} Addend
+ * @typedef {{ source: string, text: string, edge?: string, node?: string, said?: string, places?: Term[] }}
+ * Addend
  */
 
 const MOST_TERMS = 12; // written out; the rest is added up

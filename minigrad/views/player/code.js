@@ -7,22 +7,12 @@ import { brief } from "./values.js";
 
 /**
  * How a card is shown: what stands behind its line, which one is marked and how.
- * @typedef {{
- *   role: string,
- *   notes: HTMLElement[],
- *   marked: HTMLElement | null,
- *   mark: string | null,
- * }} Shown
+ * @typedef {{ role: string, notes: HTMLElement[], marked: HTMLElement | null, mark: string | null }} Shown
  */
 
 /**
- * @typedef {Shown & {
- *   box: HTMLElement,
- *   head: HTMLElement,
- *   listing: HTMLElement,
- *   lines: HTMLElement[],
- *   source: number,
- * }} Card
+ * @typedef {Shown & { box: HTMLElement, head: HTMLElement, listing: HTMLElement, lines: HTMLElement[], source:
+ * number }} Card
  */
 
 const MOST_CARDS = 4;

@@ -6,7 +6,7 @@ import { message } from "./messages.js";
 
 /**
  * A stop that was found, by its number, and what it does.
- * @typedef {{stop: number, deeds: string[]}} StopFound
+ * @typedef {{ stop: number, deeds: string[] }} StopFound
  */
 
 const MOST_LISTED = 100;

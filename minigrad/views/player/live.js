@@ -13,15 +13,8 @@ import { succeed } from "./successor.js";
 /**
  * What Python shows: a recording, what its inputs are and have, what is wrong with
  * them, what was printed and drawn (HTML), and the change that led to it.
- * @typedef {{
- *   trace: Trace,
- *   inputs: Record<string, Input>,
- *   values: Record<string, string | boolean>,
- *   problems: Record<string, string>,
- *   printed: string,
- *   drawn: string,
- *   by: string,
- * }} Shown
+ * @typedef {{ trace: Trace, inputs: Record<string, Input>, values: Record<string, string | boolean>, problems:
+ * Record<string, string>, printed: string, drawn: string, by: string }} Shown
  */
 
 const TYPED_AFTER = 400; // ms without a key: what was typed is meant

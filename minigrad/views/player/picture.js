@@ -12,14 +12,8 @@ import { flowOf, placeTags, pointsOf, spotsOf, wireOf } from "./wires.js";
 
 /**
  * A part or a line: where it is, and what it is in the page, once it was there.
- * @typedef {{
- *   id: string,
- *   of: Part | Line,
- *   box: Box,
- *   layer: string,
- *   made?: { shape: SVGElement, over?: SVGElement, show: (view: View) => void },
- *   shape: SVGElement | null,
- * }} Thing
+ * @typedef {{ id: string, of: Part | Line, box: Box, layer: string, made?: { shape: SVGElement, over?:
+ * SVGElement, show: (view: View) => void }, shape: SVGElement | null }} Thing
  */
 
 const CHOICES = ".hit[role]";

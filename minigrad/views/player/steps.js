@@ -8,7 +8,7 @@ import { keyLabel } from "./values.js";
 
 /**
  * That something is done at a position; of an entry or a gradient with its new value.
- * @typedef {{position: number, deed: string, ref: Ref | null, gone: boolean}} Step
+ * @typedef {{ position: number, deed: string, ref: Ref | null, gone: boolean }} Step
  */
 
 const LINE_KINDS = ["line", "call", "return", "exception"];
