@@ -38,8 +38,11 @@ export function onKey(player, event) {
   event.stopPropagation();
 }
 
-/** @param {Player} player @returns {Record<string, () => void>} */
-function movesOf(player) {
+/**
+ * What each key does; the menu has some of them.
+ * @param {Player} player @returns {Record<string, () => void>}
+ */
+export function movesOf(player) {
   return {
     ArrowRight: () => player.step(),
     ArrowLeft: () => player.back(),

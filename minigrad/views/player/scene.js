@@ -321,7 +321,8 @@ export function callOf(owner, part) {
     part.chips.forEach((spot, slot) => {
       const hit = card(spot, "hit", 19);
       node.append(hit);
-      owner.makeOutput(hit, part.n, slot);
+      const name = message("number.output", { node: owner.nodeName(part.n), slot });
+      owner.makeButton(hit, `node ${part.n} ${slot}`, name);
     });
   }
   tray.box.onclick = () => node.querySelector(".hit").dispatchEvent(new MouseEvent("click"));

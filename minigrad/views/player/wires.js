@@ -189,7 +189,8 @@ export function wireOf(owner, line, tags = {}) {
   const slope = tags.slope && tagOf(tags.slope, "slope", 0, `slope ${line.id}`);
   const grad = tags.grad && tagOf(tags.grad, "gradient", 11, `edge ${line.id}`);
   over.append(...[slope, grad].filter(Boolean).map(({ tag }) => tag));
-  owner.makeWire(shape, line.id, [...over.children]);
+  owner.makeButton(shape, `edge ${line.id}`, owner.edgeName(line.id), () => owner.tellOf(line.id, ""));
+  for (const label of over.children) label.onclick = shape.querySelector(".hit").onclick;
   const tip = `url(#${owner.tip("wire")})`;
   /** @type {(view: View) => void} */
   const show = ({ state, event }) => {
