@@ -57,7 +57,8 @@ export class Presenter {
     if (on) for (const one of [root, player.stage]) this.sizes.observe(one);
     else delete root.dataset.way;
     for (const graph of player.graphs) graph.present(on);
-    if (!on) player.arrange?.();
+    if (on) this.arrange();
+    else player.arrange?.();
   }
 
   // The sentence has the room of the longest: a step does not move the picture.
@@ -83,6 +84,7 @@ export class Presenter {
       root.classList.toggle("abreast", way === "abreast");
       return Math.min(...graphs.map((one) => one.share()));
     };
+    const before = graphs.map(({ least }) => least);
     TYPES.some((type) => {
       root.style.setProperty("--type", String(type));
       for (const graph of graphs) graph.least = LEAST_TYPE / type;
@@ -93,7 +95,7 @@ export class Presenter {
       take(ways[shares.indexOf(most)]);
       return most === 1;
     });
-    for (const graph of graphs) graph.fit();
+    graphs.forEach((graph, place) => (graph.least === before[place] ? graph.resized() : graph.fit()));
   }
 
   /** @param {number} since */
