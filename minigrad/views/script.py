@@ -49,7 +49,7 @@ TERSER_OPTIONS: Final = (
 TERSER: Final = ("npx", "--yes", "terser@5.51.4", "--module", "-m", "-c")
 
 IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
-# The digits of a page are what is printed, but for what HTML and JSON would escape most.
+# The digits of a page are what is printed, but for what HTML would escape, and \.
 _DIGITS = bytes([digit for digit in range(32, 127) if digit not in b"&'<\\"])
 _LITERAL = re.compile(r'"([\w.-]+)"')
 _FAMILY = re.compile(r"message\(`([\w.]+)\$\{")
@@ -133,10 +133,10 @@ def packed(text: str, compress: Callable[[bytes], bytes] = QUICK) -> str:
     small = np.frombuffer(compress(text.encode()), np.uint8)
     bits = np.unpackbits(small, bitorder="little")
     last = len(bits) % 13
-    bits = np.pad(bits, (0, -len(bits) % 13)).reshape(-1, 13)
-    pairs = divmod(bits @ (1 << np.arange(13)), len(_DIGITS))
+    groups = np.pad(bits, (0, -len(bits) % 13)).reshape(-1, 13)
+    pairs = divmod(groups @ (1 << np.arange(13)), len(_DIGITS))
     digits = np.stack(pairs[::-1], 1).ravel()[: -1 if 0 < last < 7 else None]
-    return np.frombuffer(_DIGITS, np.uint8)[digits].tobytes().decode()
+    return bytes(np.frombuffer(_DIGITS, np.uint8)[digits]).decode()
 
 
 def _with_texts(script: str, *names: str) -> str:

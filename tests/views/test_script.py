@@ -224,5 +224,5 @@ def test_types_are_taken_somewhere_and_those_of_modules_are_there() -> None:
         uses = re.findall(rf"\b{name}\b(?!\S* = )", f"{docs} {declared}")
         assert len(uses) > (name in dict(of_modules)), name
     for name, module in of_modules:
-        assert re.search(rf"(class|\}}) {name}\b", sources[module]), name
+        assert re.search(rf"(class|\}}|\*) {name}\b", sources[module]), name
     assert len(of_modules) > 5
