@@ -7,18 +7,18 @@ a style sheet and don't run it, you see your files as you wrote them.
 
 from __future__ import annotations
 
-import base64
 import gzip
 import hashlib
 import json
 import pathlib
 import re
-import string
 import subprocess
 import sys
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Final
+
+import numpy as np
 
 from minigrad.tracing import messages
 
@@ -49,10 +49,8 @@ TERSER_OPTIONS: Final = (
 TERSER: Final = ("npx", "--yes", "terser@5.51.4", "--module", "-m", "-c")
 
 IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
-# The digits of a page follow each other, but for what HTML and JSON would escape.
-_B85 = f"{string.digits}{string.ascii_letters.swapcase()}!#$%&()*+-;<=>?@^_`{{|}}~"
-_DIGITS = bytes([digit for digit in range(40, 127) if digit not in b"<\\"])
-_HTML_SAFE = bytes.maketrans(_B85.encode(), _DIGITS)
+# The digits of a page are what is printed, but for what HTML would escape, and \.
+_DIGITS = bytes([digit for digit in range(32, 127) if digit not in b"&'<\\"])
 _LITERAL = re.compile(r'"([\w.-]+)"')
 _FAMILY = re.compile(r"message\(`([\w.]+)\$\{")
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const)\b)", re.MULTILINE)
@@ -128,8 +126,17 @@ def packed_code(language: messages.Language, *names: str) -> str:
 
 
 def packed(text: str, compress: Callable[[bytes], bytes] = QUICK) -> str:
-    """Compressed, in digits that HTML and JSON leave as they are (see unpack.js)."""
-    return base64.b85encode(compress(text.encode())).translate(_HTML_SAFE).decode()
+    """Compressed, in digits that HTML leaves as they are (see unpack.js).
+
+    Two of them have 13 bits, and one at the end has 6.
+    """
+    small = np.frombuffer(compress(text.encode()), np.uint8)
+    bits = np.unpackbits(small, bitorder="little")
+    last = len(bits) % 13
+    groups = np.pad(bits, (0, -len(bits) % 13)).reshape(-1, 13)
+    pairs = divmod(groups @ (1 << np.arange(13)), len(_DIGITS))
+    digits = np.stack(pairs[::-1], 1).ravel()[: -1 if 0 < last < 7 else None]
+    return bytes(np.frombuffer(_DIGITS, np.uint8)[digits]).decode()
 
 
 def _with_texts(script: str, *names: str) -> str:

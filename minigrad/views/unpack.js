@@ -21,18 +21,18 @@ function inView() {
   });
 }
 
-// Five digits, from ( to ~ but for < and \, stand for four bytes; fewer at the end for one
-// byte less than they are.
+// Two digits, from space to ~ but for & ' < and \, have 13 bits; one at the end has 6.
 function bytesOf(text) {
-  const digit = (code) => code - 40 - (code > 60) - (code > 92);
-  const padded = text.padEnd(5 * Math.ceil(text.length / 5), "~");
-  const bytes = new DataView(new ArrayBuffer((padded.length / 5) * 4));
-  for (let at = 0; at < padded.length; at += 5) {
-    let number = 0;
-    for (let i = at; i < at + 5; i++) number = number * 85 + digit(padded.charCodeAt(i));
-    bytes.setUint32((at / 5) * 4, number);
+  const bytes = new Uint8Array((text.length * 13) >> 4);
+  const digit = (at) => {
+    const code = text.charCodeAt(at);
+    return code ? code - 32 - 2 * (code > 39) - (code > 60) - (code > 92) : 0;
+  };
+  for (let at = 0, place = 0, bits = 0, count = 0; at < text.length; at += 2) {
+    bits |= (digit(at) + 91 * digit(at + 1)) << count;
+    for (count += 13; count > 7; count -= 8, bits >>= 8) bytes[place++] = bits;
   }
-  return new Uint8Array(bytes.buffer, 0, Math.floor((text.length * 4) / 5));
+  return bytes;
 }
 
 function textOf(name) {

@@ -124,6 +124,49 @@ def test_columns_come_closer_on_a_wall_and_keep_their_labels(look: Open) -> None
     assert page.evaluate(size) == [wide, tall]
 
 
+def test_letters_become_narrower_until_the_picture_is_whole(look: Open) -> None:
+    page = look(scenes.product()._drawn(), 20)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.keyboard.press("p")
+    whole = "player.player.graph.isWhole"
+    kind = "parseFloat(player.style.getPropertyValue('--type'))"
+    narrow = page.evaluate(kind)
+    assert (page.evaluate(whole), 14 < narrow <= 18) == (True, True)
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    page.wait_for_function(f"narrow => {kind} < narrow", arg=narrow)
+    assert page.evaluate(whole)
+
+
+COVERS = """() => {
+  const { map, body, svg } = player.player.graph;
+  const [room, own] = [body, map].map((one) => one.getBoundingClientRect());
+  const parts = [...svg.querySelectorAll(".parts > *")];
+  const covered = (x, y) => parts.filter((part) => {
+    const { left, right, top, bottom } = part.getBoundingClientRect();
+    return left < x + own.width && x < right && top < y + own.height && y < bottom;
+  }).length;
+  const xs = [room.left + 8, room.right - own.width - 8];
+  const ys = [room.top + 8, room.bottom - own.height - 8];
+  const corners = xs.flatMap((x) => ys.map((y) => [x, y]));
+  const far = (x, y) => Math.hypot(x - own.left, y - own.top);
+  const [[here], ...others] = corners.map(([x, y]) => [covered(x, y), far(x, y)])
+    .sort((one, other) => one[1] - other[1]);
+  return here - Math.min(...others.map(([count]) => count));
+}"""
+
+
+def test_map_lies_where_it_covers_least(look: Open) -> None:
+    page = look(large()._drawn(), 20)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.keyboard.press("p")
+    stops = page.evaluate("player.player.stops.filter((_, place) => place % 9 === 0)")
+    more = [
+        page.evaluate(f"at => {{ player.player.go(at); return ({COVERS})(); }}", stop)
+        for stop in stops
+    ]
+    assert (len(more) > 5, max(more)) == (True, 0)
+
+
 def test_faults_would_be_seen(look: Open) -> None:
     page = look(large()._drawn(), 20)
     assert any(" px: " in one for one in faults(page, 9))
@@ -133,7 +176,8 @@ def test_faults_would_be_seen(look: Open) -> None:
       const { map } = player.player.graph;
       Object.assign(map.style, { inset: 0, maxWidth: "none", maxHeight: "none" });
       document.querySelector(".say").style.fontSize = "15px";
-      document.querySelector(".scene .op .title").style.fontSize = "200px";
+      const title = document.querySelector(".scene .op .title");
+      title.style.setProperty("font-size", "200px", "important");
       document.querySelector(".count").style.translate = "900px";
     }"""
     page.evaluate(hides)

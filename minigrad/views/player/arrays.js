@@ -3,8 +3,6 @@
 
 import { svgElement } from "./dom.js";
 
-/** @typedef {import("./types").Value} Value */
-
 /** The side of the squares; minigrad.views.picture leaves this much room. */
 const sideOf = (/** @type {number} */ rows, /** @type {number} */ columns) =>
   Math.max(6, Math.min(14, Math.floor(84 / columns), Math.floor(66 / rows)));
@@ -27,8 +25,9 @@ export function squares(value) {
       if (half < 0.3) return;
       const [cx, cy] = [column * side + side / 2, y * side + side / 2];
       const kind = odd ? "odd" : x < 0 ? "minus" : "plus";
-      const r = (kind === "minus" ? Math.max(half - 0.5, 0.4) : half).toFixed(1);
-      paths[kind] += `M${cx - Number(r)} ${cy - Number(r)}h${2 * Number(r)}v${2 * Number(r)}h${-2 * Number(r)}z`;
+      const wide = Number(((kind === "minus" ? Math.max(half - 0.5, 0.4) : half) * 2).toFixed(1));
+      const way = odd ? `l${wide} ${wide}m0 ${-wide}l${-wide} ${wide}` : `h${wide}v${wide}h${-wide}z`;
+      paths[kind] += `M${cx - wide / 2} ${cy - wide / 2}${way}`;
     }),
   );
   const group = svgElement("g", { class: "squares" });

@@ -4,23 +4,10 @@
 import { message } from "./messages.js";
 import { brief, elementIndex, labelOf, number } from "./values.js";
 
-/** @typedef {import("./story.js").Story} Story */
-/** @typedef {import("./types").Event} Event */
-/** @typedef {import("./types").GraphEdge} GraphEdge */
-/** @typedef {import("./types").Ref} Ref */
-
 /**
  * An event of backward that concerns a node, and the position that follows it.
- * @typedef {{
- *   at: number,
- *   k: string,
- *   n?: string,
- *   e?: string,
- *   slot?: number,
- *   g?: Ref,
- *   total?: Ref,
- *   new?: Ref,
- * }} Move
+ * @typedef {{ at: number, k: string, n?: string, e?: string, slot?: number, g?: Ref, total?: Ref, new?: Ref }}
+ * Move
  */
 
 /**
@@ -31,10 +18,7 @@ import { brief, elementIndex, labelOf, number } from "./values.js";
 /**
  * The step in which a node is given its gradients; for each argument the slopes, four
  * numbers for each, or why there are none.
- * @typedef {Event & {
- *   g?: (Ref | null)[],
- *   terms?: Record<string, number[] | string>,
- * }} Turn
+ * @typedef {TraceEvent & { g?: (Ref | null)[], terms?: Record<string, number[] | string> }} Turn
  */
 
 /**
@@ -44,14 +28,8 @@ import { brief, elementIndex, labelOf, number } from "./values.js";
 
 /**
  * A gradient that arrived: from which node, and of which terms.
- * @typedef {{
- *   source: string,
- *   text: string,
- *   edge?: string,
- *   node?: string,
- *   said?: string,
- *   places?: Term[],
- * }} Addend
+ * @typedef {{ source: string, text: string, edge?: string, node?: string, said?: string, places?: Term[] }}
+ * Addend
  */
 
 const MOST_TERMS = 12; // written out; the rest is added up
@@ -60,7 +38,7 @@ const MOVES = ["grad", "grad.none", "grad.zeros", "grad.accumulate", "hook.tenso
 
 /**
  * All runs of backward, what arrived where in each; one may lie inside another.
- * @param {Event[]} events
+ * @param {TraceEvent[]} events
  */
 export function episodesOf(events) {
   /** @type {Episode[]} */
@@ -86,10 +64,7 @@ export function episodesOf(events) {
 // What is known of the gradient of one output of a node at a position.
 export class Asking {
   /**
-   * @param {Story} story
-   * @param {Episode[]} episodes
-   * @param {string} node
-   * @param {number} slot
+   * @param {Story} story @param {Episode[]} episodes @param {string} node @param {number} slot
    * @param {number} position
    */
   constructor(story, episodes, node, slot, position) {
@@ -241,9 +216,7 @@ export class Asking {
 
   /**
    * The terms of an addend in words, and where each of them came from.
-   * @param {GraphEdge} edge
-   * @param {Move} move
-   * @param {number[] | null} cell
+   * @param {GraphEdge} edge @param {Move} move @param {number[] | null} cell
    * @returns {{ said: string, places?: Term[] }}
    */
   termsOf(edge, move, cell) {
@@ -262,13 +235,7 @@ export class Asking {
     return { said, places: terms.slice(0, MOST_TERMS) };
   }
 
-  /**
-   * @param {Turn} turn
-   * @param {number[]} slopes
-   * @param {Ref} ref
-   * @param {number[]} cell
-   * @returns {Term[]}
-   */
+  /** @param {Turn} turn @param {number[]} slopes @param {Ref} ref @param {number[]} cell @returns {Term[]} */
   terms(turn, slopes, ref, cell) {
     const columns = this.trace.values[ref.v].shape.at(-1) ?? 1;
     const asked = cell[0] * columns + cell[1];

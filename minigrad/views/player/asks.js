@@ -4,15 +4,11 @@
 import { element } from "./dom.js";
 import { message } from "./messages.js";
 
-/** @typedef {import("./player.js").Player} Player */
-/** @typedef {import("./types").Event} Event */
-
 const SHOWN_FOR = 4; // stops after the question
 
 export class Asks {
   /**
-   * @param {Player} player
-   * @param {Record<string, number>} answers
+   * @param {Player} player @param {Record<string, number>} answers
    * @param {(answers: Record<string, number>) => void} keep
    */
   constructor(player, answers = {}, keep = () => {}) {
@@ -77,7 +73,7 @@ export class Asks {
     else this.box.replaceChildren(this.form(event, place));
   }
 
-  /** @param {Event} event @param {boolean} known */
+  /** @param {TraceEvent} event @param {boolean} known */
   onWall(event, known) {
     const choices = element("ul");
     for (const words of event.choices) {
@@ -88,7 +84,7 @@ export class Asks {
     return [element("p", "question", event.question), choices, element("p", known ? "right" : "note", said)];
   }
 
-  /** @param {Event} event @param {number} place */
+  /** @param {TraceEvent} event @param {number} place */
   form(event, place) {
     const form = element("form");
     const field = element("fieldset");
@@ -130,7 +126,7 @@ export class Asks {
     this.player.root.focus({ preventScroll: true });
   }
 
-  /** @param {Event} event @param {number} place @param {boolean} known */
+  /** @param {TraceEvent} event @param {number} place @param {boolean} known */
   outcome(event, place, known) {
     const answer = event.choices[this.answers[place]];
     const said = element("p", "", message("ask.said", { question: event.question, answer }));

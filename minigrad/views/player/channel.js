@@ -4,22 +4,12 @@ import { message } from "./messages.js";
 
 /**
  * What is asked; `content` is whatever can be posted, here and below.
- * @typedef {{
- *   kind: string,
- *   content: any,
- *   resolve: (answer: any) => void,
- *   reject: (problem: Error) => void,
- * }} Question
+ * @typedef {{ kind: string, content: any, resolve: (answer: any) => void, reject: (problem: Error) => void }}
+ * Question
  */
 /**
  * What Python says: an answer has the id of its question.
- * @typedef {{
- *   kind: string,
- *   id?: string,
- *   content?: any,
- *   refused?: string,
- *   gone?: boolean,
- * }} Heard
+ * @typedef {{ kind: string, id?: string, content?: any, refused?: string, gone?: boolean }} Heard
  */
 
 export class Channel {

@@ -5,30 +5,14 @@ import { message, wordFor } from "./messages.js";
 import { textOfLine } from "./story.js";
 import { brief } from "./values.js";
 
-/** @typedef {import("./steps.js").StepIndex} StepIndex */
-/** @typedef {import("./types").Choose} Choose */
-/** @typedef {import("./types").Frame} Frame */
-/** @typedef {import("./types").Trace} Trace */
-/** @typedef {import("./types").View} View */
-
 /**
  * How a card is shown: what stands behind its line, which one is marked and how.
- * @typedef {{
- *   role: string,
- *   notes: HTMLElement[],
- *   marked: HTMLElement | null,
- *   mark: string | null,
- * }} Shown
+ * @typedef {{ role: string, notes: HTMLElement[], marked: HTMLElement | null, mark: string | null }} Shown
  */
 
 /**
- * @typedef {Shown & {
- *   box: HTMLElement,
- *   head: HTMLElement,
- *   listing: HTMLElement,
- *   lines: HTMLElement[],
- *   source: number,
- * }} Card
+ * @typedef {Shown & { box: HTMLElement, head: HTMLElement, listing: HTMLElement, lines: HTMLElement[], source:
+ * number }} Card
  */
 
 const MOST_CARDS = 4;
@@ -196,10 +180,7 @@ export class CodePane {
 
   /**
    * A class that is taken off and put on again would have the card styled anew.
-   * @param {Card} card
-   * @param {string} role
-   * @param {HTMLElement | null} line
-   * @param {string} mark
+   * @param {Card} card @param {string} role @param {HTMLElement | null} line @param {string} mark
    */
   markCard(card, role, line, mark) {
     if (card.role !== role) card.box.classList.replace(card.role, role);

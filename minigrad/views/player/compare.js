@@ -14,11 +14,6 @@ import { Player } from "./player.js";
 import { pictureOf } from "./saving.js";
 import { lastAtMost } from "./story.js";
 
-/** @typedef {import("./keys.js").Key} Key */
-/** @typedef {import("./types").Compared} Compared */
-/** @typedef {import("./types").Event} Event */
-/** @typedef {import("./types").PlayerOptions} PlayerOptions */
-
 const REST = blankState();
 
 export class Comparison extends Player {
@@ -64,7 +59,7 @@ export class Comparison extends Player {
       return side;
     });
     trace.events.forEach((event) => {
-      event.say = [...new Set(event.of.map((/** @type {Event} */ one) => one.say))].join(" ");
+      event.say = [...new Set(event.of.map((/** @type {TraceEvent} */ one) => one.say))].join(" ");
     });
     this.found = new Found(this);
     this.help = helpSheet(() => this.toggleHelp());

@@ -41,12 +41,10 @@ const HELP_MARKS = [
   [".grad ← 5", "mark.slot"],
   ["■ □", "mark.array"],
   ["v1", "mark.version"],
+  ["┄┄", "mark.dashed"],
 ];
 
-/**
- * @param {string} icon @param {string} label @param {string} key
- * @param {() => void} action
- */
+/** @param {string} icon @param {string} label @param {string} key @param {() => void} action */
 export function iconButton(icon, label, key, action) {
   const button = textButton("", label, key, action);
   button.classList.add("icon");
@@ -62,10 +60,7 @@ export function setIcon(button, icon, label) {
   button.ariaLabel = label;
 }
 
-/**
- * @param {string} text @param {string} label @param {string} key
- * @param {() => void} action
- */
+/** @param {string} text @param {string} label @param {string} key @param {() => void} action */
 export function textButton(text, label, key, action) {
   const button = element("button", "", text);
   button.title = message("button.with-key", { label, key });

@@ -4,17 +4,6 @@ import { element, pane, rove, setChildren, setText, tells } from "./dom.js";
 import { message, wordFor } from "./messages.js";
 import { keyLabel, keyRank, valueView } from "./values.js";
 
-/** @typedef {import("./inspector.js").Inspector} Inspector */
-/** @typedef {import("./story.js").Story} Story */
-/** @typedef {import("./types").Advice} Advice */
-/** @typedef {import("./types").Choose} Choose */
-/** @typedef {import("./types").Event} Event */
-/** @typedef {import("./types").Frame} Frame */
-/** @typedef {import("./types").Ref} Ref */
-/** @typedef {import("./types").State} State */
-/** @typedef {import("./types").Trace} Trace */
-/** @typedef {import("./types").View} View */
-
 /** @typedef {State["ctxs"][string] | undefined} Entries */
 
 export class CtxPane {
@@ -29,12 +18,7 @@ export class CtxPane {
   /** @type {string | null | undefined} */
   pinned; // the ctx that was selected; else it is that at work
 
-  /**
-   * @param {Trace} trace
-   * @param {Story} story
-   * @param {Inspector} inspector
-   * @param {Choose} choose
-   */
+  /** @param {Trace} trace @param {Story} story @param {Inspector} inspector @param {Choose} choose */
   constructor(trace, story, inspector, choose) {
     this.trace = trace;
     this.story = story;
@@ -111,7 +95,7 @@ export class CtxPane {
     this.body.scrollTop += Math.min(...whole, place.top - pane.top);
   }
 
-  /** @param {State} state @param {Event | null} event @param {Entries} entries */
+  /** @param {State} state @param {TraceEvent | null} event @param {Entries} entries */
   emptyWords(state, event, entries) {
     if (entries) {
       const saved = Object.keys(entries).some((key) => key.startsWith("saved."));
@@ -130,10 +114,7 @@ export class CtxPane {
 
   /**
    * A row that would be the same again stays: a step changes few of them.
-   * @param {string} what
-   * @param {string} label
-   * @param {Ref | null} ref
-   * @param {boolean} changed
+   * @param {string} what @param {string} label @param {Ref | null} ref @param {boolean} changed
    * @param {string[]} lines
    */
   rowOf(what, label, ref, changed, lines = []) {
@@ -147,12 +128,7 @@ export class CtxPane {
     return known.row;
   }
 
-  /**
-   * @param {string} what
-   * @param {string} label
-   * @param {Ref | null} ref
-   * @param {string[]} lines
-   */
+  /** @param {string} what @param {string} label @param {Ref | null} ref @param {string[]} lines */
   makeRow(what, label, ref, lines) {
     const row = element("div", "row");
     row.dataset.place = what;
@@ -177,7 +153,7 @@ export class CtxPane {
 
   /**
    * What teaching mode has said of this ctx, with the line that is meant.
-   * @param {Advice[]} found @param {Event | null} event
+   * @param {Advice[]} found @param {TraceEvent | null} event
    */
   showAdvice(found, event) {
     this.advice.replaceChildren();
@@ -196,9 +172,7 @@ export class CtxPane {
 
   /**
    * The engine's own variables are shown only to those who follow the engine's lines.
-   * @param {State} state
-   * @param {View["changes"]} changes
-   * @param {number} level
+   * @param {State} state @param {View["changes"]} changes @param {number} level
    */
   showLocals(state, changes, level) {
     const frame = state.stack.at(-1);

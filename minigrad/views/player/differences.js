@@ -1,8 +1,5 @@
 // What differs between two recordings, as minigrad.views.comparing has worked it out.
 
-/** @typedef {import("./player.js").Player} Player */
-/** @typedef {import("./types").Differing} Differing */
-
 export class Differences {
   /** @param {Differing} found */
   constructor({ moves, things, changes }) {

@@ -2,7 +2,6 @@
 
 import { message } from "./messages.js";
 
-/** @typedef {import("./types").Told} Told */
 /** @typedef {FocusEvent & { target: Element }} InPage */
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -44,8 +43,7 @@ export function setChildren(box, children) {
 
 /**
  * @template {keyof SVGElementTagNameMap} Tag
- * @param {Tag} tag @param {Record<string, string | number>} attributes
- * @returns {SVGElementTagNameMap[Tag]}
+ * @param {Tag} tag @param {Record<string, string | number>} attributes @returns {SVGElementTagNameMap[Tag]}
  */
 export function svgElement(tag, attributes = {}) {
   const made = document.createElementNS(SVG, tag);
@@ -98,8 +96,7 @@ const TELLERS = new WeakMap();
 
 /**
  * What a tip tells of an element, asked for when it is shown.
- * @template {Element} Thing
- * @param {Thing} thing @param {() => Told} teller @returns {Thing}
+ * @template {Element} Thing @param {Thing} thing @param {() => Told} teller @returns {Thing}
  */
 export function tells(thing, teller) {
   thing.dataset.tells = "";

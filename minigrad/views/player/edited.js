@@ -4,12 +4,6 @@
 import { element, setText, svgElement } from "./dom.js";
 import { message } from "./messages.js";
 
-/** @typedef {import("./player.js").Player} Player */
-/** @typedef {import("./types").Part} Part */
-/** @typedef {import("./types").PlayerOptions} PlayerOptions */
-/** @typedef {import("./types").Trace} Trace */
-/** @typedef {import("./types").View} View */
-
 const SHOWN = "[data-place]:not(.edge, .op)"; // what shows a value
 
 export class Edited {

@@ -9,11 +9,6 @@ import { Edited, isUndo, isValue } from "./edited.js";
 import { message } from "./messages.js";
 import { succeed } from "./successor.js";
 
-/** @typedef {import("./player.js").Player} Player */
-/** @typedef {import("./types").Differing} Differing */
-/** @typedef {import("./types").Trace} Trace */
-/** @typedef {import("./types").View} View */
-
 /** @typedef {{ what: string, position: number, text: string }} Edit */
 /** @typedef {{ edits: Edit[], trace: Trace, say: string, differing?: Differing }} Run */
 /** @typedef {{ text: string, number: number | null, step: number, name: string | null }} Described */

@@ -1,18 +1,11 @@
 // What each event changes of what is shown.
 
-/** @typedef {import("./story.js").Story} Story */
-/** @typedef {import("./types").Event} Event */
-/** @typedef {import("./types").State} State */
-/** @typedef {import("./types").Frame} Frame */
-/** @typedef {import("./types").CtxChange} CtxChange */
-/** @typedef {import("./types").Ref} Ref */
-
 // Their entries are replaced and never changed: so a keyframe may share them.
 const SHARED = new Set(
   "ctxs nodes edges waiting left grads tangents handles owners calls sent slopes added coming freed changed".split(" "),
 );
 
-/** @param {State} state @param {Event} event @param {Story} story */
+/** @param {State} state @param {TraceEvent} event @param {Story} story */
 export function advance(state, event, story) {
   settle(state, event);
   noteCall(state, event, story);
@@ -84,7 +77,7 @@ export function copyOf(state) {
 
 /**
  * What was "now" at the last event has become "has been".
- * @param {State} state @param {Event} event
+ * @param {State} state @param {TraceEvent} event
  */
 function settle(state, event) {
   if (state.edges[state.travels] === "active") state.edges[state.travels] = "sent";
@@ -94,7 +87,7 @@ function settle(state, event) {
 
 /**
  * A .grad that is let go is gone.
- * @param {State} state @param {Event} event
+ * @param {State} state @param {TraceEvent} event
  */
 function noteMemory(state, event) {
   const { add = [], del = [] } = event.mem || {};
@@ -107,7 +100,7 @@ const CALLS = { "create ctx": "made", "run forward": "forward", "wrap outputs": 
 
 /**
  * How far apply is with a ctx that is no node yet.
- * @param {State} state @param {Event} event @param {Story} story
+ * @param {State} state @param {TraceEvent} event @param {Story} story
  */
 function noteCall(state, event, story) {
   if (event.k === "graph.node") delete state.calls[story.nodes[event.n]?.ctx];
@@ -117,7 +110,7 @@ function noteCall(state, event, story) {
   }
 }
 
-/** @param {State} state @param {Event} event */
+/** @param {State} state @param {TraceEvent} event */
 function noteHandles(state, event) {
   for (const name in event.h || {}) {
     if (event.h[name] === null) delete state.handles[name];
@@ -128,7 +121,7 @@ function noteHandles(state, event) {
 /**
  * A phase holds while deeper frames run. Between two phases of one function none is
  * marked; in another function at the same depth the phases are over.
- * @param {State} state @param {Event} event @param {boolean} inEngine
+ * @param {State} state @param {TraceEvent} event @param {boolean} inEngine
  */
 function notePhase(state, event, inEngine) {
   if (event.unwound) return; // an exception leaves a frame: show where it was
@@ -142,7 +135,7 @@ function notePhase(state, event, inEngine) {
 
 /**
  * The frame an event belongs to; frames above it have been left.
- * @param {State} state @param {Event} event
+ * @param {State} state @param {TraceEvent} event
  */
 function frameOf(state, event) {
   const stack = state.stack;
@@ -156,7 +149,7 @@ function frameOf(state, event) {
 
 /**
  * An event that is no line event may still say where in the code it happened.
- * @param {State} state @param {Event} event
+ * @param {State} state @param {TraceEvent} event
  */
 function visitLine(state, event) {
   const frame = state.stack.findLast((frame) => frame.s === event.s);
@@ -171,7 +164,7 @@ function resolveError(state) {
 
 /**
  * The variables that have changed; one that was deleted has no value any more.
- * @param {Frame} frame @param {Event} event
+ * @param {Frame} frame @param {TraceEvent} event
  */
 function takeLocals(frame, event) {
   for (const name in event.loc || {}) {
@@ -182,7 +175,7 @@ function takeLocals(frame, event) {
 
 const LINE_EVENTS = new Set(["call", "line", "return", "exception"]);
 
-/** @type {Record<string, (state: State, event: Event, story: Story) => void>} */
+/** @type {Record<string, (state: State, event: TraceEvent, story: Story) => void>} */
 const HANDLERS = {
   call(state, event) {
     if (state.error) resolveError(state);
@@ -340,7 +333,7 @@ function allSeen(lit) {
 
 /**
  * Nothing arrived for an output: zeros stand there, or None.
- * @param {State} state @param {Event} event
+ * @param {State} state @param {TraceEvent} event
  */
 function fillSlot(state, event) {
   const total = event.g ?? null;
@@ -349,7 +342,7 @@ function fillSlot(state, event) {
 
 /**
  * What a hook returned waits in the place of what it was given.
- * @param {State} state @param {Event} event
+ * @param {State} state @param {TraceEvent} event
  */
 function replaceWaiting(state, event) {
   if (!event.new) return;
@@ -362,16 +355,13 @@ function replaceWaiting(state, event) {
   });
 }
 
-/** @param {State} state @param {Event} event */
+/** @param {State} state @param {TraceEvent} event */
 function countDown(state, event) {
   if (event.left !== undefined) state.left[event.n] = event.left;
 }
 
 /**
- * @param {State} state
- * @param {string} node
- * @param {number} slot
- * @param {Ref | null} gradient
+ * @param {State} state @param {string} node @param {number} slot @param {Ref | null} gradient
  * @param {Ref | null} total
  */
 function addWaiting(state, node, slot, gradient, total) {
@@ -380,9 +370,7 @@ function addWaiting(state, node, slot, gradient, total) {
 }
 
 /**
- * @param {State} state
- * @param {string} node
- * @param {number} slot
+ * @param {State} state @param {string} node @param {number} slot
  * @param {{parts: (Ref | null)[], total: Ref | null}} entry
  */
 function putWaiting(state, node, slot, entry) {

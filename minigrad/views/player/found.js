@@ -4,11 +4,9 @@ import { iconButton, textButton } from "./controls.js";
 import { element } from "./dom.js";
 import { message } from "./messages.js";
 
-/** @typedef {import("./player.js").Player} Player */
-
 /**
  * A stop that was found, by its number, and what it does.
- * @typedef {{stop: number, deeds: string[]}} StopFound
+ * @typedef {{ stop: number, deeds: string[] }} StopFound
  */
 
 const MOST_LISTED = 100;
@@ -93,8 +91,7 @@ export class Found {
 
   /**
    * Where no stop of this level is at a position, the next one shows what it did.
-   * @param {{position: number, deed: string}[]} found
-   * @param {string | ((count: number) => string)} title
+   * @param {{position: number, deed: string}[]} found @param {string | ((count: number) => string)} title
    */
   show(found, title) {
     const stops = new Map();

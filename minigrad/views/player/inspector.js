@@ -4,19 +4,9 @@
 import { message, wordFor } from "./messages.js";
 import { brief, bytesWords } from "./values.js";
 
-/** @typedef {import("./memory.js").Memory} Memory */
-/** @typedef {import("./steps.js").StepIndex} StepIndex */
-/** @typedef {import("./story.js").Story} Story */
-/** @typedef {import("./types").Ref} Ref */
-/** @typedef {import("./types").Trace} Trace */
-/** @typedef {import("./types").View} View */
-
 export class Inspector {
   /**
-   * @param {Trace} trace
-   * @param {Story} story
-   * @param {StepIndex} index
-   * @param {Memory} memory
+   * @param {Trace} trace @param {Story} story @param {StepIndex} index @param {Memory} memory
    * @param {(position: number) => number} stopAt
    */
   constructor(trace, story, index, memory, stopAt) {

@@ -3,8 +3,6 @@
 import { leaveFrame } from "./dom.js";
 import { isUndo } from "./edited.js";
 
-/** @typedef {import("./player.js").Player} Player */
-
 /**
  * A key on some element; fields and buttons have a type.
  * @typedef {KeyboardEvent & { target: Element & { type?: string } }} Key
@@ -40,8 +38,11 @@ export function onKey(player, event) {
   event.stopPropagation();
 }
 
-/** @param {Player} player @returns {Record<string, () => void>} */
-function movesOf(player) {
+/**
+ * What each key does; the menu has some of them.
+ * @param {Player} player @returns {Record<string, () => void>}
+ */
+export function movesOf(player) {
   return {
     ArrowRight: () => player.step(),
     ArrowLeft: () => player.back(),

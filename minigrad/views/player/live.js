@@ -8,22 +8,13 @@ import { fitFrame, followTheme, recall, remember } from "./page.js";
 import { Player } from "./player.js";
 import { succeed } from "./successor.js";
 
-/** @typedef {import("./types").Trace} Trace */
-
 /** @typedef {{ kind: string, low?: number, high?: number, step?: number }} Input */
 
 /**
  * What Python shows: a recording, what its inputs are and have, what is wrong with
  * them, what was printed and drawn (HTML), and the change that led to it.
- * @typedef {{
- *   trace: Trace,
- *   inputs: Record<string, Input>,
- *   values: Record<string, string | boolean>,
- *   problems: Record<string, string>,
- *   printed: string,
- *   drawn: string,
- *   by: string,
- * }} Shown
+ * @typedef {{ trace: Trace, inputs: Record<string, Input>, values: Record<string, string | boolean>, problems:
+ * Record<string, string>, printed: string, drawn: string, by: string }} Shown
  */
 
 const TYPED_AFTER = 400; // ms without a key: what was typed is meant

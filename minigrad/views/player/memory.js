@@ -2,9 +2,6 @@
 
 import { lastAtMost } from "./story.js";
 
-/** @typedef {import("./types").Trace} Trace */
-/** @typedef {import("./types").Held} Held */
-
 /**
  * How many bytes are held from a position on.
  * @typedef {{ at: number, bytes: number }} Moment
@@ -63,10 +60,7 @@ export class Memory {
 
   /**
    * The last thing that an owner held under a key, up to a position.
-   * @param {string} owner
-   * @param {string} key
-   * @param {number} position
-   * @returns {Held | undefined}
+   * @param {string} owner @param {string} key @param {number} position @returns {Held | undefined}
    */
   itemOf(owner, key, position) {
     const items = this.ofOwner.get(owner) || [];

@@ -4,9 +4,7 @@
 
 /**
  * A text, its {fields} filled in; of two, for a count of 1, that which ends in "one".
- * @param {string} key
- * @param {Record<string, unknown>} fields
- * @returns {string}
+ * @param {string} key @param {Record<string, unknown>} fields @returns {string}
  */
 export function message(key, fields = {}) {
   const one = fields.count === 1 ? MESSAGES[`${key}.one`] : undefined;

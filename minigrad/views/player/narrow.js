@@ -3,11 +3,7 @@
 
 import { placeTags, spotsOf } from "./wires.js";
 
-/** @typedef {import("./types").Box} Box */
-/** @typedef {import("./types").Picture} Picture */
-/** @typedef {import("./types").Trace} Trace */
-
-const LEAST = 28; // of a gap: a line can still turn
+const LEAST = 18; // of a gap: a line can still turn
 
 /**
  * The picture with narrower gaps, from the last to the first; no wire loses a label.

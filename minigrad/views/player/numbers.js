@@ -6,10 +6,6 @@ import { element, setText } from "./dom.js";
 import { message } from "./messages.js";
 import { heatMap, number } from "./values.js";
 
-/** @typedef {import("./asking.js").Addend} Addend */
-/** @typedef {import("./asking.js").Term} Term */
-/** @typedef {import("./player.js").Player} Player */
-
 // The panel below the panes: what was asked, told anew at each step.
 export class Numbers {
   /** @param {Player} player */

@@ -5,9 +5,6 @@ import { onKey } from "./keys.js";
 import { Player } from "./player.js";
 import { whenIdle } from "./story.js";
 
-/** @typedef {import("./types").PlayerOptions} PlayerOptions */
-/** @typedef {import("./types").Python} Python */
-
 const FAR = 1000; // px from the edge of what is seen: more than a screen
 const LOOKS_EVERY = 500; // ms
 
@@ -109,33 +106,29 @@ function isFar() {
 
 /** @param {HTMLElement} place */
 function isUsed({ player }) {
-  if (!player.isAtRest()) return true;
-  try {
-    return parent.document.activeElement === window.frameElement;
-  } catch {
-    return true; // a frame from elsewhere
-  }
+  return !player.isAtRest() || attempt(() => parent.document.activeElement === window.frameElement, true);
 }
 
 /**
- * Storage may be forbidden (a sandboxed frame): then the position is not remembered.
- * @param {string} key
+ * What is forbidden in a frame from elsewhere, or without storage, is not done.
+ * @template T @param {() => T} action @param {T} otherwise
  */
-export function recall(key) {
+function attempt(action, otherwise = null) {
   try {
-    return sessionStorage.getItem(key);
+    return action();
   } catch {
-    return null;
+    return otherwise;
   }
+}
+
+/** @param {string} key */
+export function recall(key) {
+  return attempt(() => sessionStorage.getItem(key));
 }
 
 /** @param {string} key @param {string | number} value */
 export function remember(key, value) {
-  try {
-    sessionStorage.setItem(key, String(value));
-  } catch {
-    // not remembered
-  }
+  attempt(() => sessionStorage.setItem(key, String(value)));
 }
 
 /**
@@ -176,13 +169,7 @@ export function followTheme() {
   }
 }
 
-function outerBody() {
-  try {
-    return parent === window ? null : parent.document.body;
-  } catch {
-    return null; // a frame from elsewhere
-  }
-}
+const outerBody = () => (parent === window ? null : attempt(() => parent.document.body));
 
 const ANSWERS_WITHIN = 1000; // ms
 /** @type {Promise<typeof import("./edits.js").editsOver> | undefined} */
@@ -220,12 +207,7 @@ async function findPython(key) {
  */
 export function fitFrame(box, asHigh = true) {
   goOnByKey();
-  let frame = null;
-  try {
-    frame = window.frameElement;
-  } catch {
-    return;
-  }
+  const frame = attempt(() => window.frameElement);
   if (!frame) return;
   document.documentElement.classList.add("framed");
   if (!asHigh) return;

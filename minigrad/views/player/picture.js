@@ -10,28 +10,10 @@ import { callOf, dataOf, leafOf, setKinds } from "./scene.js";
 import { brief, labelOf, shapeWords } from "./values.js";
 import { flowOf, placeTags, pointsOf, spotsOf, wireOf } from "./wires.js";
 
-/** @typedef {import("./steps.js").StepIndex} StepIndex */
-/** @typedef {import("./story.js").Story} Story */
-/** @typedef {import("./types").Box} Box */
-/** @typedef {import("./types").Choose} Choose */
-/** @typedef {import("./types").Line} Line */
-/** @typedef {import("./types").Part} Part */
-/** @typedef {import("./types").Picture} Picture */
-/** @typedef {import("./types").Spot} Spot */
-/** @typedef {import("./types").Told} Told */
-/** @typedef {import("./types").Trace} Trace */
-/** @typedef {import("./types").View} View */
-
 /**
  * A part or a line: where it is, and what it is in the page, once it was there.
- * @typedef {{
- *   id: string,
- *   of: Part | Line,
- *   box: Box,
- *   layer: string,
- *   made?: { shape: SVGElement, over?: SVGElement, show: (view: View) => void },
- *   shape: SVGElement | null,
- * }} Thing
+ * @typedef {{ id: string, of: Part | Line, box: Box, layer: string, made?: { shape: SVGElement, over?:
+ * SVGElement, show: (view: View) => void }, shape: SVGElement | null }} Thing
  */
 
 const CHOICES = ".hit[role]";
@@ -39,19 +21,15 @@ const ALL_DRAWN = 300; // things; of a picture with more there is a window
 const AROUND = 250; // points drawn beyond the edges of the window
 export const LEAST_SCALE = 11 / 13; // the smallest text has 13 points, and is never below 11
 const ON_PAGE = { border: [12, 12], least: LEAST_SCALE, most: 1.5 };
-// presenter.css: the smallest text has 14 px, zoomed by 1.4, and is never below 24 px (18 points)
-const ON_WALL = { border: [4, 4], least: 24 / (14 * 1.4), most: 3 };
-const MAP = 0.28; // of the width: 26% in presenter.css, and its margin
+const ON_WALL = { border: [2, 2], most: 3 };
+const CORNERS = [[1, 1], [0, 1], [1, 0], [0, 0]]; // where the map may lie
 const MOST_HIGH = 560;
 const LAYERS = ["flows", "wires", "parts", "tags", "overlay"];
 let count = 0;
 
 export class PicturePane {
   /**
-   * @param {Trace} trace
-   * @param {Story} story
-   * @param {StepIndex} index
-   * @param {Choose} choose
+   * @param {Trace} trace @param {Story} story @param {StepIndex} index @param {Choose} choose
    * @param {(ctx: string | null) => void} pin
    */
   constructor(trace, story, index, choose, pin) {
@@ -143,8 +121,7 @@ export class PicturePane {
 
   /**
    * @param {string} id @param {Part | Line} of @param {Box} box @param {string} layer
-   * @param {() => Thing["made"]} make
-   * @this {PicturePane & Record<string, any>}
+   * @param {() => Thing["made"]} make @this {PicturePane & Record<string, any>}
    */
   addThing(id, of, box, layer, make) {
     const thing = { id, of, box, layer, make, shape: null };
@@ -213,60 +190,41 @@ export class PicturePane {
    * @param {SVGElement} shape @param {string} node @param {string} title
    */
   makeNode(shape, node, title) {
-    shape.dataset.state = "unseen";
     const name = this.nodeName(node);
     const written = title && !name.includes(title) ? `${title}, ${name}` : name;
-    this.makeButton(shape.querySelector(".hit"), message("steps.of", { name: written }), () => {
-      this.choose(`node ${node}`, name);
-      this.pin(this.story.nodes[node]?.ctx ?? null);
-    });
-    tells(shape, () => ({ title: name, ...this.tellOf(null, node) }));
-  }
-
-  /**
-   * One of several results, whose gradient can be asked for.
-   * @param {SVGElement} hit @param {string} node @param {number} slot
-   */
-  makeOutput(hit, node, slot) {
-    const name = message("number.output", { node: this.nodeName(node), slot });
-    this.makeButton(hit, message("steps.of", { name }), () => this.choose(`node ${node} ${slot}`, name));
+    this.makeButton(shape, `node ${node}`, name, () => this.tellOf(null, node), written, () => this.pin(this.story.nodes[node]?.ctx ?? null));
   }
 
   /** @param {SVGElement} shape @param {Part} part */
   makeData(shape, part) {
     const name = part.t || message("tensor.unnamed");
-    const choose = () => this.choose(`value ${part.id} 0`, name);
-    this.makeButton(shape.querySelector(".hit"), message("edit.of", { name }), choose);
-    tells(shape, () => ({ title: name, ref: part.v }));
+    this.makeButton(shape, `value ${part.id} 0`, name, () => ({ ref: part.v }));
+    shape.querySelector(".hit").ariaLabel = message("edit.of", { name });
   }
 
   /** @param {SVGElement} slot @param {Part} part */
   makeSlot(slot, part) {
-    const tensor = part.t || message("tensor.unnamed");
-    const name = message("grad.name", { tensor });
-    this.makeButton(slot.querySelector(".hit"), message("steps.of", { name }), () => this.choose(`grad ${part.n}`, name));
-    tells(slot, () => ({ title: name, ref: this.now.state.grads[part.n] }));
-  }
-
-  /** @param {SVGElement} shape @param {string} id @param {SVGElement[]} labels */
-  makeWire(shape, id, labels) {
-    shape.dataset.state = "unseen";
-    const name = this.edgeName(id);
-    const choose = () => this.choose(`edge ${id}`, name);
-    this.makeButton(shape.querySelector(".hit"), message("steps.of", { name }), choose);
-    for (const label of labels) label.onclick = choose;
-    tells(shape, () => ({ title: name, ...this.tellOf(id, "") }));
+    const name = message("grad.name", { tensor: part.t || message("tensor.unnamed") });
+    this.makeButton(slot, `grad ${part.n}`, name, () => ({ ref: this.now.state.grads[part.n] }));
   }
 
   /**
-   * What lies over a shape is its button: it says in words what the shape shows.
-   * @param {SVGElement} hit @param {string} name @param {() => void} action
+   * What lies over a shape is its button, which leads to its steps: it says in words what the
+   * shape shows.
+   * @param {SVGElement} shape @param {string} what @param {string} name @param {() => Told} told
+   * @param {string} written @param {() => void} [also]
    */
-  makeButton(hit, name, action) {
+  makeButton(shape, what, name, told, written = name, also = () => {}) {
+    const hit = shape.closest(".hit") || shape.querySelector(".hit");
     hit.role = "button";
     hit.setAttribute("tabindex", "-1");
-    hit.ariaLabel = name;
-    hit.onclick = () => !this.dragged && action();
+    hit.ariaLabel = message("steps.of", { name: written });
+    hit.onclick = () => {
+      if (this.dragged) return;
+      this.choose(what, name);
+      also();
+    };
+    if (told) tells(shape, () => ({ title: name, ...told() }));
   }
 
   /** @param {string} id @returns {string} */
@@ -539,17 +497,22 @@ export class PicturePane {
     const both = wire ? union(thing.box, wire.box) : thing.box;
     const box = both.width <= w && both.height <= h ? both : thing.box;
     const inside = box.x >= x && box.x + box.width <= x + w && box.y >= y && box.y + box.height <= y + h;
-    // On a wall the map covers nothing that is spoken of.
-    const part = thing.box;
-    const beside = part.x >= x + MAP * w || part.x + part.width <= x + (1 - MAP) * w;
-    if (!inside || (this.onWall && !beside)) {
+    if (!inside) {
       const [wide, tall] = this.whole();
       const [side, above] = this.border;
-      const rest = this.onWall ? Math.max(0, (1 - MAP) * w - box.width) : w - box.width;
-      this.look([placed(box.x - rest / 2, w, wide, side), placed(box.y - (h - box.height) / 2, h, tall, above), w, h]);
+      this.look([placed(box.x - (w - box.width) / 2, w, wide, side), placed(box.y - (h - box.height) / 2, h, tall, above), w, h]);
     }
+    // The map covers nothing that is spoken of, and little else.
     const [left, top] = this.view;
-    setKinds(this.map, { left: part.x + part.width > left + (1 - MAP) * w, above: part.y + part.height / 2 > top + h / 2 });
+    const [room, map] = [this.svg, this.map].map((one) => one.getBoundingClientRect());
+    const [width, height] = [(w * (map.width + 8)) / room.width, (h * (map.height + 8)) / room.height];
+    const covered = (/** @type {number[]} */ [over, down]) => {
+      const place = { x: left + over * (w - width), y: top + down * (h - height), width, height };
+      const parts = this.things.filter(({ layer, box: one }) => layer === "parts" && meet(one, place));
+      return parts.length + (meet(thing.box, place) ? 99 : 0);
+    };
+    const [over, down] = CORNERS.reduce((one, other) => (covered(other) < covered(one) ? other : one));
+    setKinds(this.map, { left: !over, above: !down });
   }
 
   /** @param {string} id @param {any} gradient @param {number} duration */

@@ -7,7 +7,7 @@ import { element, setText } from "./dom.js";
 import { Edited } from "./edited.js";
 import { Found } from "./found.js";
 import { Inspector } from "./inspector.js";
-import { onKey } from "./keys.js";
+import { movesOf, onKey } from "./keys.js";
 import { Memory } from "./memory.js";
 import { message, wordFor } from "./messages.js";
 import { Numbers } from "./numbers.js";
@@ -19,13 +19,9 @@ import { StepIndex } from "./steps.js";
 import { Timeline } from "./timeline.js";
 import { Tip } from "./tips.js";
 
-/** @typedef {import("./keys.js").Key} Key */
-/** @typedef {import("./types").Choose} Choose */
-/** @typedef {import("./types").PlayerOptions} PlayerOptions */
-/** @typedef {import("./types").Trace} Trace */
-/** @typedef {import("./types").View} View */
-
 const SPEEDS = [0.5, 1, 2, 4];
+
+const MENU = { first: "Home", last: "End", engine: "e", ctx: "c", search: "/", presenter: "p", full: "f", help: "?" };
 
 const LEVELS = [0, 2, 3]; // Picture, Phases, Everything: each stops where those before do
 
@@ -175,26 +171,17 @@ export class Player {
     summary.ariaLabel = message("menu.name");
     summary.title = message("menu.name");
     const list = element("div", "menu");
-    /** @param {string} name @param {string} key @param {() => void} action */
-    const entry = (name, key, action) => {
+    const moves = movesOf(this);
+    const entries = Object.entries(MENU).map(([name, key]) => {
       const button = textButton(message(`button.${name}`), message(`button.${name}`), key, () => {
         menu.open = false;
-        action();
+        moves[key]();
       });
       button.append(element("kbd", "", key));
-      list.append(button);
       return button;
-    };
-    const first = entry("first", "Home", () => this.go(0));
-    const last = entry("last", "End", () => this.go(this.stops.at(-1)));
-    this.backward = [first];
-    this.forward = [last];
-    entry("engine", "e", () => this.showEngine());
-    entry("ctx", "c", () => this.inspect());
-    entry("search", "/", () => this.found.open());
-    entry("presenter", "p", () => this.presenter.toggle());
-    entry("full", "f", () => this.toggleFull());
-    entry("help", "?", () => this.toggleHelp());
+    });
+    list.append(...entries);
+    [this.backward, this.forward] = entries.slice(0, 2).map((button) => [button]);
     const speed = element("select");
     speed.ariaLabel = message("speed.name");
     for (const one of SPEEDS) speed.append(new Option(`${one}×`, String(one), false, one === this.speed));
@@ -254,7 +241,7 @@ export class Player {
 
   // Where a presenter may have the code, in presenter.css.
   get ways() {
-    return ["code", "below", ...(this.timeline.box.open ? [] : ["beside"])];
+    return ["code", "below", "beside", ...(this.timeline.box.open ? [] : ["slim"])];
   }
 
   get graphs() {
@@ -450,7 +437,7 @@ export class Player {
 
 /**
  * What apply or backward is at, where the sentence is of one of its phases.
- * @param {import("./types").State} state
+ * @param {State} state
  */
 function phaseOf({ phases }) {
   const { of, name } = phases.at(-1) || {};

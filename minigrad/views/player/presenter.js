@@ -5,10 +5,12 @@
 import { element, setText } from "./dom.js";
 import { message } from "./messages.js";
 
-/** @typedef {import("./player.js").Player} Player */
-
 const LEAST_ASIDE = 200; // px beside a picture that the sentence has at least
 const MOST_SAID = 96; // px: three lines
+// The least type is 24 px high (18 points), which are so many px of a picture: the more they
+// are, the smaller is the picture, and the narrower are its letters. At last, what is never whole.
+const TYPES = [14, 15, 16, 17, 18, 16];
+const LEAST_TYPE = 24 / 1.4; // zoomed, in presenter.css
 const OUTCOMES = new Set(["return", "exception", "ctx.save", "grad", "grad.none", "grad.accumulate"]);
 
 export class Presenter {
@@ -55,7 +57,8 @@ export class Presenter {
     if (on) for (const one of [root, player.stage]) this.sizes.observe(one);
     else delete root.dataset.way;
     for (const graph of player.graphs) graph.present(on);
-    if (!on) player.arrange?.();
+    if (on) this.arrange();
+    else player.arrange?.();
   }
 
   // The sentence has the room of the longest: a step does not move the picture.
@@ -71,20 +74,28 @@ export class Presenter {
     say.textContent = said;
   }
 
-  // The first way in which the picture is whole, else that in which most of it is seen.
+  // The widest type with which there is a way to see the picture whole; else the way in which
+  // most of it is seen.
   arrange() {
     const { root, graphs, ways } = this.player;
     if (root.clientWidth !== this.width) this.reserve();
-    const needs = Math.max(...graphs.map((one) => one.needs(root.clientHeight)));
-    root.style.setProperty("--aside", `${Math.max(LEAST_ASIDE, root.clientWidth - needs)}px`);
     const take = (/** @type {string} */ way) => {
       root.dataset.way = way;
       root.classList.toggle("abreast", way === "abreast");
       return Math.min(...graphs.map((one) => one.share()));
     };
-    const shares = ways.map(take);
-    take(ways[shares.indexOf(Math.max(...shares))]);
-    for (const graph of graphs) graph.resized();
+    const before = graphs.map(({ least }) => least);
+    TYPES.some((type) => {
+      root.style.setProperty("--type", String(type));
+      for (const graph of graphs) graph.least = LEAST_TYPE / type;
+      const needs = Math.max(...graphs.map((one) => one.needs(root.clientHeight)));
+      root.style.setProperty("--aside", `${Math.max(LEAST_ASIDE, root.clientWidth - needs)}px`);
+      const shares = ways.map(take);
+      const most = Math.max(...shares);
+      take(ways[shares.indexOf(most)]);
+      return most === 1;
+    });
+    graphs.forEach((graph, place) => (graph.least === before[place] ? graph.resized() : graph.fit()));
   }
 
   /** @param {number} since */

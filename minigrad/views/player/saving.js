@@ -4,14 +4,11 @@ import { closeAfter } from "./controls.js";
 import { element, svgElement } from "./dom.js";
 import { message } from "./messages.js";
 
-/** @typedef {import("./picture.js").PicturePane} PicturePane */
-/** @typedef {import("./player.js").Player} Player */
-/** @typedef {import("./types").Trace} Trace */
 /** @typedef {{ text: string, width: number, height: number }} Picture */
 
 const STYLES = [
   "display", "fill", "stroke", "stroke-width", "stroke-dasharray", "opacity",
-  "visibility", "transform", "transform-origin", "marker-start", "marker-end", "font-family", "font-size", "font-weight", "text-anchor", "paint-order", "rx",
+  "visibility", "clip-path", "transform", "transform-origin", "marker-start", "marker-end", "font-family", "font-size", "font-weight", "text-anchor", "paint-order", "rx",
 ];
 const MARGIN = 16;
 const LINE = 19;

@@ -5,14 +5,6 @@ import { setText, svgElement } from "./dom.js";
 import { message, wordFor } from "./messages.js";
 import { brief, oddWords } from "./values.js";
 
-/** @typedef {import("./types").Ref} Ref */
-/** @typedef {import("./types").Spot} Spot */
-/** @typedef {import("./types").Trace} Trace */
-/** @typedef {import("./types").View} View */
-/** @typedef {import("./types").Gathered} Gathered */
-/** @typedef {import("./types").Part} Part */
-/** @typedef {import("./picture.js").PicturePane} PicturePane */
-
 const LETTER = 8.5; // wide, of 14 points; minigrad.views.picture leaves this room
 const SMALL = 7.9; // of 13 points
 const LONG = 9.1; // of 15 points
@@ -53,7 +45,7 @@ export function valueOf(trace, ref) {
   return (ref?.v && trace.values[ref.v]) || null;
 }
 
-/** @param {import("./types").Value | null} value */
+/** @param {Value | null} value */
 export function isWritten(value) {
   return !value || !value.shape.length || (value.shape.length === 1 && value.shape[0] <= 3 && !value.cut);
 }
@@ -61,7 +53,7 @@ export function isWritten(value) {
 /**
  * The lengths that count the examples of a vmap are set apart, as in
  * minigrad.views.picture.shape_words.
- * @param {import("./types").Value} value @param {number[]} [mapped]
+ * @param {Value} value @param {number[]} [mapped]
  */
 function shapeOf(value, mapped = []) {
   return oddWords(value) || value.shape.map((length, axis) => (mapped.includes(axis) ? `[${length}]` : length)).join("×");
@@ -69,7 +61,7 @@ function shapeOf(value, mapped = []) {
 
 /**
  * An array as squares below its shape; nothing where it is written, or is not there.
- * @param {SVGElement} thumb @param {Spot} spot @param {import("./types").Value | null} value
+ * @param {SVGElement} thumb @param {Spot} spot @param {Value | null} value
  */
 function drawInto(thumb, [x, y, w, h], value) {
   thumb.replaceChildren();
@@ -115,7 +107,7 @@ class Chip {
     const middle = name ? x + (title.length * LETTER + 12 + w) / 2 : x + w / 2;
     this.value = text(middle, y + h / 2 + 6, "", "value");
     this.thumb = svgElement("g", { class: "thumb" });
-    this.stamp = text(x + w - 4, y - 3, "", "stamp", "end");
+    this.stamp = text(x + w - 2, y + h + 13, "", "stamp", "end");
     this.box.append(this.note, this.value, this.thumb, this.stamp);
     this.isArray = isArray;
     this.show(ref, false);
@@ -329,7 +321,8 @@ export function callOf(owner, part) {
     part.chips.forEach((spot, slot) => {
       const hit = card(spot, "hit", 19);
       node.append(hit);
-      owner.makeOutput(hit, part.n, slot);
+      const name = message("number.output", { node: owner.nodeName(part.n), slot });
+      owner.makeButton(hit, `node ${part.n} ${slot}`, name);
     });
   }
   tray.box.onclick = () => node.querySelector(".hit").dispatchEvent(new MouseEvent("click"));
@@ -416,7 +409,7 @@ class Box {
   }
 
   /**
-   * @param {import("./types").State} state @param {string | undefined} now
+   * @param {State} state @param {string | undefined} now
    * @param {string | undefined} call @param {boolean} fails
    */
   show(state, now, call, fails) {

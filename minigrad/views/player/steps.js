@@ -6,14 +6,9 @@ import { message, wordFor } from "./messages.js";
 import { byId, lastAtMost } from "./story.js";
 import { keyLabel } from "./values.js";
 
-/** @typedef {import("./types").Trace} Trace */
-/** @typedef {import("./types").Event} Event */
-/** @typedef {import("./types").Ref} Ref */
-/** @typedef {import("./types").CtxChange} CtxChange */
-
 /**
  * That something is done at a position; of an entry or a gradient with its new value.
- * @typedef {{position: number, deed: string, ref: Ref | null, gone: boolean}} Step
+ * @typedef {{ position: number, deed: string, ref: Ref | null, gone: boolean }} Step
  */
 
 const LINE_KINDS = ["line", "call", "return", "exception"];
@@ -61,11 +56,7 @@ export class StepIndex {
     return all[lastAtMost(all, position, (step) => step.position)] || null;
   }
 
-  /**
-   * @param {Event} event
-   * @param {number} position
-   * @param {Record<string, {node: string | null}>} ctxs
-   */
+  /** @param {TraceEvent} event @param {number} position @param {Record<string, {node: string | null}>} ctxs */
   note(event, position, ctxs) {
     const deed = deedOf(event);
     const owner = event.cid === undefined ? undefined : ctxs[event.cid]?.node;
@@ -113,10 +104,7 @@ export class StepIndex {
   }
 
   /**
-   * @param {string} what
-   * @param {number} position
-   * @param {string} deed
-   * @param {Ref | null} ref
+   * @param {string} what @param {number} position @param {string} deed @param {Ref | null} ref
    * @param {boolean} gone
    */
   add(what, position, deed, ref = null, gone = false) {
@@ -142,9 +130,7 @@ export class StepIndex {
    * The steps of a level that have all words of a question, in their sentence, in what
    * they do or in the entries that change; a question after a .grad that changes finds
    * where it changes.
-   * @this {StepIndex & {entries?: Map<number, string>}}
-   * @param {string} question
-   * @param {number} level
+   * @this {StepIndex & {entries?: Map<number, string>}} @param {string} question @param {number} level
    */
   search(question, level) {
     const all = question.toLowerCase().split(/[\s,;!?]+/).filter(Boolean);
@@ -168,7 +154,7 @@ export class StepIndex {
   }
 }
 
-/** @param {Event} event @returns {string} */
+/** @param {TraceEvent} event @returns {string} */
 function deedOf(event) {
   if (event.k === "phase" && event.ph) return wordFor(event.ph.name);
   const kind = DEEDS.includes(event.k) ? event.k : "other";

@@ -5,9 +5,6 @@
 import { advance, blankState, copyOf, ctxChanges } from "./folding.js";
 import { message, wordFor } from "./messages.js";
 
-/** @typedef {import("./types").Trace} Trace */
-/** @typedef {import("./types").State} State */
-
 const KEYFRAME_EVERY = 64; // more in a long recording: it has at most
 const MOST_KEYFRAMES = 50;
 const PIECE = 1000; // events to fold at a time
@@ -114,7 +111,7 @@ export class Story {
 
 /**
  * The same words as minigrad.tracing.sentences.line_next, which a page goes without.
- * @param {Trace} trace @param {import("./types").Event} event
+ * @param {Trace} trace @param {TraceEvent} event
  */
 function sentenceOfLine({ sources }, { s, l }) {
   const { name, first } = sources[s];

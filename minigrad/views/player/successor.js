@@ -1,11 +1,5 @@
 // A player in the place of another: at the step that corresponds, as it was looked at.
 
-/** @typedef {import("./found.js").Found} Found */
-/** @typedef {import("./picture.js").PicturePane} PicturePane */
-/** @typedef {import("./player.js").Player} Player */
-/** @typedef {import("./types").Event} Event */
-/** @typedef {import("./types").Trace} Trace */
-
 /** @param {Player} before @param {Trace} trace */
 export function succeed(before, trace) {
   before.pause();
@@ -22,7 +16,7 @@ export function succeed(before, trace) {
 
 // Where two stories agree: from the start, and from the end.
 class Agreement {
-  /** @param {Event[]} before @param {Event[]} after */
+  /** @param {TraceEvent[]} before @param {TraceEvent[]} after */
   constructor(before, after) {
     this.before = before;
     this.after = after;
@@ -49,7 +43,7 @@ class Agreement {
   }
 }
 
-/** @param {Event} one @param {Event} other */
+/** @param {TraceEvent} one @param {TraceEvent} other */
 function same(one, other) {
   return one.k === other.k && one.lvl === other.lvl && one.s === other.s && one.l === other.l;
 }

@@ -5,11 +5,6 @@ import { bytesOnce, isHeld } from "./memory.js";
 import { message } from "./messages.js";
 import { bytesWords } from "./values.js";
 
-/** @typedef {import("./memory.js").Memory} Memory */
-/** @typedef {import("./player.js").Player} Player */
-/** @typedef {import("./types").Choose} Choose */
-/** @typedef {import("./types").Held} Held */
-/** @typedef {import("./types").View} View */
 /** @typedef {{ node: string | null, of: string, items: Held[] }} Owner */
 /** @typedef {{ at?: number, until?: number, key?: string }} Span */
 /** @typedef {ReturnType<Memory["stateAt"]>} Moments */

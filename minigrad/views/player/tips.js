@@ -4,10 +4,6 @@ import { element, tellerOf } from "./dom.js";
 import { message } from "./messages.js";
 import { bytesOf, bytesWords, exact, shapeWords, sizeOf } from "./values.js";
 
-/** @typedef {import("./types").Told} Told */
-/** @typedef {import("./types").Trace} Trace */
-/** @typedef {import("./types").Value} Value */
-
 export class Tip {
   /** @param {HTMLElement} root @param {Trace} trace @param {AbortSignal} signal its end */
   constructor(root, trace, signal) {

@@ -1,14 +1,23 @@
 // The shapes that the player's modules hand to each other: for readers, editors and
 // `npx -p typescript tsc -p minigrad/views/player/jsconfig.json`. Nothing here reaches a page.
 
-declare global {
-  /** The texts of the page by their keys, and its words for what a recording calls so. */
-  const MESSAGES: Record<string, string>;
-  const WORDS: Record<string, string>;
-}
+/** The texts of the page by their keys, and its words for what a recording calls so. */
+declare const MESSAGES: Record<string, string>;
+declare const WORDS: Record<string, string>;
+
+type Addend = import("./asking.js").Addend;
+type Found = import("./found.js").Found;
+type Inspector = import("./inspector.js").Inspector;
+type Key = import("./keys.js").Key;
+type Memory = import("./memory.js").Memory;
+type PicturePane = import("./picture.js").PicturePane;
+type Player = import("./player.js").Player;
+type StepIndex = import("./steps.js").StepIndex;
+type Story = import("./story.js").Story;
+type Term = import("./asking.js").Term;
 
 /** What leads to a value: an array, a tensor, a saved one, plain text, several. */
-export type Ref = {
+type Ref = {
   t: "A" | "T" | "S" | "P" | "L";
   v?: string; // the key of its picture
   r?: string; // its text
@@ -24,7 +33,7 @@ export type Ref = {
 };
 
 /** The picture of an array: its corner, and what is known of the whole. */
-export type Value = {
+type Value = {
   shape: number[];
   dtype: string;
   min: number | null;
@@ -36,10 +45,10 @@ export type Value = {
 };
 
 /** What an event changes on a ctx. */
-export type CtxChange = { id: string; set: Record<string, Ref | null>; del?: string[] };
+type CtxChange = { id: string; set: Record<string, Ref | null>; del?: string[] };
 
 /** What an owner keeps in memory, from the position `at` until `until`. */
-export type Held = {
+type Held = {
   id: string;
   owner: string;
   of: string;
@@ -55,7 +64,7 @@ export type Held = {
  * An argument of a call, or one of its outputs. A tensor has `v`, `t` and `needs`; anything
  * else has only `text`, as it is written. What does not apply is left out.
  */
-export type Passed = {
+type Passed = {
   text?: string; // no tensor: "2", "None"
   name?: string | null; // the first variable that held it, also if that came later
   v?: Ref | null; // its values then, as A; null if the call was not heard (an older node)
@@ -68,13 +77,13 @@ export type Passed = {
 };
 
 /** One number times what arrived: what stands at an edge while a gradient goes along it. */
-export type Slope = {
+type Slope = {
   x: string; // the number as it is written: "5", "-1"
   of?: string; // whose value it is: "w"; left out for a number that has no name
 };
 
 /** One step; what more it has depends on its kind `k`. */
-export type Event = {
+type TraceEvent = {
   k: string;
   say: string; // the sentence of Phases and Everything; of a line the page makes it
   call?: string; // tangent: a call of a built-in operation that joins no graph
@@ -108,7 +117,7 @@ export type Event = {
   [more: string]: any;
 };
 
-export type GraphNode = {
+type GraphNode = {
   id: string;
   label: string;
   kind: string;
@@ -121,29 +130,29 @@ export type GraphNode = {
 };
 
 /** A call of a module; a module that is called twice has two. */
-export type Module = {
+type Module = {
   id: string;
   kind: string; // its class
   name: string | null; // how it is reached: "model.0"
   label: string; // "linear 1", "fc"
   in: string | null; // the one that called it
 };
-export type GraphEdge = { id: string; from: string; to: string; slot: number; to_slot: number };
-export type Source = { name: string; role: string; file: string; first: number; tokens: [string, string][][] };
+type GraphEdge = { id: string; from: string; to: string; slot: number; to_slot: number };
+type Source = { name: string; role: string; file: string; first: number; tokens: [string, string][][] };
 
 /** A recording, as minigrad.tracing.trace describes it. */
-export type Trace = {
+type Trace = {
   schema: string;
   meta: Record<string, any>;
   sources: Source[];
   values: Record<string, Value>;
   ctxs: { id: string; name: string; function: string; node: string | null }[];
   graph: { dot: string | null; svg: string | null; renderer: string | null; nodes: GraphNode[]; edges: GraphEdge[]; modules: Module[]; pictures?: Picture[] };
-  events: Event[];
+  events: TraceEvent[];
 };
 
 /** A card of the code pane. */
-export type Frame = {
+type Frame = {
   s: number;
   l: number | null;
   d: number;
@@ -155,13 +164,13 @@ export type Frame = {
 };
 
 /** What teaching mode says; the line it is about has a number and a text. */
-export type Advice = { what: string; rest: string[]; line: [number, string] | null };
+type Advice = { what: string; rest: string[]; line: [number, string] | null };
 
 /** Gradients that have come to the same place; at a root backward has begun. */
-export type Gathered = { parts: (Ref | null)[]; total: Ref | null; root?: boolean; more?: boolean };
+type Gathered = { parts: (Ref | null)[]; total: Ref | null; root?: boolean; more?: boolean };
 
 /** What is shown at a position: all events until there, folded. */
-export type State = {
+type State = {
   stack: Frame[];
   error: string | null;
   ctxs: Record<string, Record<string, Ref | null>>;
@@ -190,11 +199,11 @@ export type State = {
 };
 
 /** What a part of the player is given to show. */
-export type View = {
+type View = {
   position: number;
   trace: Trace;
   state: State;
-  event: Event | null;
+  event: TraceEvent | null;
   level: number;
   since: number;
   changes: { ctx: Set<string>; locals: Set<string> };
@@ -203,15 +212,15 @@ export type View = {
 };
 
 /** Leads to the steps of something, "node n3", that is called `name`. */
-export type Choose = (what: string, name: string) => void;
+type Choose = (what: string, name: string) => void;
 
-export type Box = { x: number; y: number; width: number; height: number };
+type Box = { x: number; y: number; width: number; height: number };
 
 /** A place in a picture: left, top, width, height. */
-export type Spot = [number, number, number, number];
+type Spot = [number, number, number, number];
 
 /** A leaf, data or a call of a picture, as minigrad.views.picture places it. */
-export type Part = {
+type Part = {
   id: string;
   k: "leaf" | "data" | "call";
   n: string | null; // its node; none of a call that was not recorded
@@ -238,11 +247,11 @@ export type Part = {
 };
 
 /** The edge of a value, or the wire of a gradient, from its left end to its right one. */
-export type Line = { id: string; k: "value" | "wire"; of: string; to: string; d: string; mapped?: boolean };
-export type Picture = { size: [number, number]; parts: Part[]; lines: Line[] };
+type Line = { id: string; k: "value" | "wire"; of: string; to: string; d: string; mapped?: boolean };
+type Picture = { size: [number, number]; parts: Part[]; lines: Line[] };
 
 /** What a player is made with, and what it says to who made it. */
-export type PlayerOptions = {
+type PlayerOptions = {
   position?: number;
   level?: number;
   speed?: number;
@@ -258,13 +267,13 @@ export type PlayerOptions = {
 };
 
 /** Of a page that Python answers: what edits it, or why its program can't run again. */
-export type Python = { why?: string; edits?: (trace: Trace) => import("./edits.js").Edits };
+type Python = { why?: string; edits?: (trace: Trace) => import("./edits.js").Edits };
 
 /** What a tip tells of an element. */
-export type Told = { title?: string; words?: string[]; ref?: Ref | null };
+type Told = { title?: string; words?: string[]; ref?: Ref | null };
 
 /** What differs between two recordings, as minigrad.views.comparing describes it. */
-export type Differing = {
+type Differing = {
   moves: string; // a letter for each step: both, or one of them alone
   things: ([string, string] | null)[][]; // of each side: its address, and whose it is
   // What a step sets: a thing differs (1), is only in one (2, 3), or is the same again (0).
@@ -272,7 +281,7 @@ export type Differing = {
 };
 
 /** Two recordings side by side. */
-export type Compared = Differing & {
+type Compared = Differing & {
   say: string;
   lead: string; // what was asked, above it all
   meta: Record<string, any>;
@@ -281,30 +290,28 @@ export type Compared = Differing & {
 };
 
 // Every element of the player's page is one of HTML or SVG, and has these.
-declare global {
-  interface Element {
-    dataset: DOMStringMap;
-    style: CSSStyleDeclaration;
-    focus(options?: FocusOptions): void;
-    blur(): void;
-    cloneNode(subtree?: boolean): this;
-    setAttribute(name: string, value: string | number): void;
-  }
-  interface SVGElement {
-    readonly children: HTMLCollectionOf<SVGElement>; // drawings have no HTML inside
-  }
-  interface DOMParser {
-    parseFromString(
-      text: string,
-      type: "image/svg+xml",
-    ): Document & { documentElement: SVGSVGElement };
-  }
-  interface HTMLElement {
-    unpack?: { inView: () => Promise<void>; textOf: (script: string) => Promise<string>; run: (code: string) => void };
-    edits?: (make: typeof import("./edits.js").editsOver) => void; // what the code that edits calls
-    asks?: typeof import("./asks.js").Asks;
-    player?: any; // what is mounted there
-    live?: any;
-    comparison?: import("./compare.js").Comparison;
-  }
+interface Element {
+  dataset: DOMStringMap;
+  style: CSSStyleDeclaration;
+  focus(options?: FocusOptions): void;
+  blur(): void;
+  cloneNode(subtree?: boolean): this;
+  setAttribute(name: string, value: string | number): void;
+}
+interface SVGElement {
+  readonly children: HTMLCollectionOf<SVGElement>; // drawings have no HTML inside
+}
+interface DOMParser {
+  parseFromString(
+    text: string,
+    type: "image/svg+xml",
+  ): Document & { documentElement: SVGSVGElement };
+}
+interface HTMLElement {
+  unpack?: { inView: () => Promise<void>; textOf: (script: string) => Promise<string>; run: (code: string) => void };
+  edits?: (make: typeof import("./edits.js").editsOver) => void; // what the code that edits calls
+  asks?: typeof import("./asks.js").Asks;
+  player?: any; // what is mounted there
+  live?: any;
+  comparison?: import("./compare.js").Comparison;
 }

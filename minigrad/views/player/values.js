@@ -3,9 +3,6 @@
 import { element, rove, tabStop, tells } from "./dom.js";
 import { message, wordFor } from "./messages.js";
 
-/** @typedef {import("./types").Trace} Trace */
-/** @typedef {import("./types").Ref} Ref */
-/** @typedef {import("./types").Value} Value */
 /** @typedef {Value["rows"][number][number]} Cell */
 /** @typedef {(place: number[]) => void} Ask */
 
@@ -156,8 +153,7 @@ export function elementIndex({ shape }, [row, column]) {
 /**
  * An array as a grid of tinted cells; with its numbers when there are few. With `ask`
  * each is a button; arrow keys go among them, and the grid is one stop of the Tab key.
- * @param {Value} value
- * @param {Ask | null} ask
+ * @param {Value} value @param {Ask | null} ask
  * @param {number[] | null} chosen the place of the one that is asked
  */
 export function heatMap(value, ask = null, chosen = null) {
@@ -195,11 +191,8 @@ function kindOf(x) {
 }
 
 /**
- * @param {HTMLElement & {type?: string}} cell
- * @param {Value} value
- * @param {number[]} place its row and its column
- * @param {Cell} x
- * @param {Ask} ask
+ * @param {HTMLElement & {type?: string}} cell @param {Value} value
+ * @param {number[]} place its row and its column @param {Cell} x @param {Ask} ask
  */
 function makeAskable(cell, value, place, x, ask) {
   cell.tabIndex = -1;
@@ -224,10 +217,7 @@ function goAmong(map, columns, chosen) {
 /**
  * A value as elements: what it is, its version, its numbers. Its name is left out where
  * the label beside it says the same.
- * @param {Trace} trace
- * @param {Ref | null} ref
- * @param {string} label
- * @returns {HTMLElement}
+ * @param {Trace} trace @param {Ref | null} ref @param {string} label @returns {HTMLElement}
  */
 export function valueView(trace, ref, label = "") {
   const view = element("div", "value");

@@ -5,13 +5,6 @@ import { shortened, isWritten, setKinds, valueOf } from "./scene.js";
 import { brief } from "./values.js";
 import { message } from "./messages.js";
 
-/** @typedef {import("./types").Event} Event */
-/** @typedef {import("./types").Line} Line */
-/** @typedef {import("./types").Picture} Picture */
-/** @typedef {import("./types").Spot} Spot */
-/** @typedef {import("./types").Trace} Trace */
-/** @typedef {import("./types").View} View */
-/** @typedef {import("./picture.js").PicturePane} PicturePane */
 /** @typedef {{ slope?: Spot, grad?: Spot }} Tags where its labels are */
 
 const TAG_LETTER = 8.1; // of 13 points, bold
@@ -20,7 +13,7 @@ const MOST = 16; // letters of a label
 
 /**
  * What stands at a wire while a gradient goes along it: "× 5 (w)".
- * @param {Event["slope"]} slope
+ * @param {TraceEvent["slope"]} slope
  */
 const slopeWords = (slope) => message(slope.of ? "wire.slope.of" : "wire.slope", { number: slope.x, name: slope.of });
 
@@ -121,7 +114,7 @@ class Room {
   }
 }
 
-/** @param {import("./types").Part} part */
+/** @param {Part} part */
 export function spotsOf({ chip, slot, card, box, chips = [] }) {
   return [chip, slot, card, box, ...chips].filter(Boolean);
 }
@@ -139,8 +132,8 @@ export function placeTags(trace, picture) {
   const room = new Room();
   for (const part of picture.parts) {
     for (const spot of [...spotsOf(part), part.tray]) if (spot) room.take(spot);
-    // The versions above chips.
-    for (const [x, y, w] of part.chips || [part.chip]) room.take([x + w - 30, y - 14, 30, 14]);
+    // The versions below chips.
+    for (const [x, y, w, h] of part.chips || [part.chip]) room.take([x + w - 30, y + h, 30, 14]);
   }
   const letters = lettersOf(trace);
   /** @type {Record<string, Tags>} */
@@ -149,18 +142,18 @@ export function placeTags(trace, picture) {
   const curves = Object.fromEntries(wires.map(({ id, d }) => [id, pointsOf(d)]));
   for (const [kind, shares] of /** @type {["slope" | "grad", number[]][]} */ ([["slope", SLOPES], ["grad", GRADS]])) {
     for (const { id } of wires) {
-      const width = letters[id][kind] * TAG_LETTER + 14;
       if (!letters[id][kind]) continue;
-      for (const beside of BESIDE) {
-        const spot = shares
-          .map((share) => pointAt(curves[id], share))
-          .map(([x, y]) => /** @type {Spot} */ ([x - width / 2, y - HIGH / 2 + beside, width, HIGH]))
-          .find((one) => room.isFree(one));
-        if (!spot) continue;
-        room.take(spot);
-        (found[id] ||= {})[kind] = spot;
-        break;
-      }
+      const isSlope = kind === "slope";
+      const width = letters[id][kind] * TAG_LETTER + 14 + 6 * Number(isSlope);
+      const middles = BESIDE.flatMap((beside) => shares.map((share) => pointAt(curves[id], share)).map(([x, y]) => [x, y + beside]));
+      const [x, y] = curves[id].at(-1);
+      if (isSlope) middles.unshift([x - width / 2 - 3, y]); // where what it multiplies comes out of its box
+      const spot = middles
+        .map(([x, y]) => /** @type {Spot} */ ([x - width / 2, y - HIGH / 2, width, HIGH]))
+        .find((one) => room.isFree(one));
+      if (!spot) continue;
+      room.take(spot);
+      (found[id] ||= {})[kind] = spot;
     }
   }
   return found;
@@ -169,7 +162,7 @@ export function placeTags(trace, picture) {
 /** @param {Spot} spot @param {string} kind @param {number} rx @param {string} place */
 function tagOf([x, y, width, height], kind, rx, place) {
   const tag = svgElement("g", { class: `tag ${kind}`, "data-place": place });
-  const words = svgElement("text", { x: x + width / 2, y: y + 15.5 });
+  const words = svgElement("text", { x: x + width / 2 + (kind === "slope" ? 3 : 0), y: y + 15.5 });
   tag.append(svgElement("rect", { x, y, width, height, rx }), words);
   return { tag, words, room: Math.floor((width - 10) / TAG_LETTER) };
 }
@@ -193,10 +186,11 @@ export function wireOf(owner, line, tags = {}) {
   const none = svgElement("path", { class: "none", d: `M${end[0] + 8} ${end[1] - 6}a6 6 0 1 1-.1 0m-4.2 10.2l8.4-8.4` });
   shape.append(none);
   const over = svgElement("g", { class: "tags" });
-  const slope = tags.slope && tagOf(tags.slope, "slope", 6, `slope ${line.id}`);
+  const slope = tags.slope && tagOf(tags.slope, "slope", 0, `slope ${line.id}`);
   const grad = tags.grad && tagOf(tags.grad, "gradient", 11, `edge ${line.id}`);
   over.append(...[slope, grad].filter(Boolean).map(({ tag }) => tag));
-  owner.makeWire(shape, line.id, [...over.children]);
+  owner.makeButton(shape, `edge ${line.id}`, owner.edgeName(line.id), () => owner.tellOf(line.id, ""));
+  for (const label of over.children) label.onclick = shape.querySelector(".hit").onclick;
   const tip = `url(#${owner.tip("wire")})`;
   /** @type {(view: View) => void} */
   const show = ({ state, event }) => {
@@ -221,8 +215,7 @@ export function wireOf(owner, line, tags = {}) {
 
 /**
  * A value's way to a card.
- * @param {PicturePane} owner @param {Line} line
- * @returns {{shape: SVGElement, show: (view: View) => void}}
+ * @param {PicturePane} owner @param {Line} line @returns {{shape: SVGElement, show: (view: View) => void}}
  */
 export function flowOf(owner, line) {
   const shape = svgElement("g", { class: `flow ${manyOf(line)}` });
