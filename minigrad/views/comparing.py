@@ -97,9 +97,7 @@ class Comparison:
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.sentence}>"
 
-    def _repr_mimebundle_(
-        self, include: Any = None, exclude: Any = None
-    ) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return page.bundle_of_comparison(self._data(), self.sentence)
 
     def _data(self) -> Json:

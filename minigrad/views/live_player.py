@@ -93,7 +93,7 @@ class LivePlayer:
         inputs = ", ".join(f"{name}={text!r}" for name, text in self._typed.items())
         return f"<LivePlayer {name_of_callable(self.function)}({inputs})>"
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Json:
+    def _repr_mimebundle_(self, **_: Any) -> Json:
         told = page.text_of(self.recording.data)
         words = message("live.needs-python")
         return bundle_of(self.widget, f"{self!r}\n{words}\n{told}")

@@ -51,9 +51,7 @@ class OnePage:
                 lines += [f"    {c.heading}: {text}" for c, text in named]
         return "\n".join([*lines, "", self.below])
 
-    def _repr_mimebundle_(
-        self, include: Any = None, exclude: Any = None
-    ) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         style = "max-width:76em;color:var(--jp-content-font-color1,inherit)"
         label = html.escape(self.title)
         page = (

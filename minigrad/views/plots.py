@@ -66,9 +66,7 @@ class Lines:
         ]
         return "\n".join([self.sentence, f"({self.up_name})", *table])
 
-    def _repr_mimebundle_(
-        self, include: Any = None, exclude: Any = None
-    ) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self.figure()}
 
     def figure(self) -> str:

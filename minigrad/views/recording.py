@@ -17,7 +17,7 @@ from minigrad.tracing.picture_words import stop
 from minigrad.tracing.program import MOST_BYTES
 from minigrad.tracing.trace import step_that_says, write_whole
 from minigrad.views import graph, page, picture
-from minigrad.views.levels import LEVELS
+from minigrad.views.magics import LEVELS
 from minigrad.views.numbers import Explanation, explain
 from minigrad.views.plots import Lines
 from minigrad.views.whatif import WhatIf, connect, is_notebook, what_if
@@ -180,9 +180,7 @@ class Recording(Trace):
         title = self.data["meta"].get("title") or "untitled"
         return f"<Recording {title!r}: {errors.count_of(len(self), 'step')}>"
 
-    def _repr_mimebundle_(
-        self, include: Any = None, exclude: Any = None
-    ) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         key = secrets.token_hex(8)
         connect(key, self)
         return page.bundle_of(self._drawn(), key, self.start)
