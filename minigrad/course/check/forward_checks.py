@@ -69,6 +69,8 @@ QUESTIONS = {
     "unsupported operand": "Print the types of both operands. Which one isn't a tensor "
     "or a number?",
     "not supported between": "Print the types of what is compared.",
+    "math domain error": "Print what goes into that function: at 0, or for a negative "
+    "number, it may have no value. Where does this one come from?",
     "division by zero": "Which number is 0 there, and what should come out then?",
     "does not support ufuncs": "NumPy's functions take arrays. Which method of the "
     "tensor, or which function of minigrad, does the same?",
@@ -219,7 +221,7 @@ def _unrecorded(case: CaseFile, trial: Trial) -> Iterator[Finding]:
 def values(case: CaseFile) -> Iterator[Finding]:
     """The results, against the reference."""
     for place in range(len(case.contract.outputs)):
-        off = list(_wrong_results(case, place))
+        off = list(wrong_results(case, place))
         if off:
             fact, trial, right = min(
                 off, key=lambda e: (not case.unusual(e[1]), _is_precise(e, place))
@@ -231,7 +233,8 @@ def values(case: CaseFile) -> Iterator[Finding]:
 _Wrong = tuple[Facts, Trial, Array]
 
 
-def _wrong_results(case: CaseFile, place: int) -> Iterator[_Wrong]:
+def wrong_results(case: CaseFile, place: int) -> Iterator[_Wrong]:
+    """The calls whose output at this place isn't what it should be."""
     for fact, trial in case.trials("plain", "same"):
         right = case.results(trial)[place]
         got = None if trial.crash else trial.outputs[place].value
@@ -263,7 +266,8 @@ def _finding(
         )
         ids = _stories(case, place) or _where_it_is_right(case, place, off)
         hint = "" if ids else "Print the shape of each step."
-        return Finding(ids, what, where, hint=hint)
+        looks_like = "" if ids else wording.about_shape(got, right)
+        return Finding(ids, what, where, looks_like, hint)
     if case.contract.random:
         unusual = case.unusual(trial)
         if unusual:
@@ -290,7 +294,7 @@ def _finding(
     if ids and not looks_like:
         # Of the same mistake in backward, the table speaks of the gradient.
         looks_like = TABLE[ids[0]].looks_like.replace("gradient", "result")
-    return Finding(ids, what, where, looks_like, hint, evidence)
+    return Finding(ids, what, where, looks_like, hint, evidence, is_guess=bool(said))
 
 
 def _stories(case: CaseFile, place: int) -> tuple[str, ...]:
