@@ -22,7 +22,7 @@ from minigrad.course.check.casefile import is_todo, says_todo, thrown
 from minigrad.course.check.exercise import Exercise
 from minigrad.course.check.facts import Case, Contract, Facts
 from minigrad.course.check.findings import Faults, Finding
-from minigrad.course.check.forward_checks import question_about
+from minigrad.course.check.forward_checks import unexplained
 from minigrad.course.check.judge import judge
 from minigrad.course.check.limits import (
     Deadline,
@@ -86,7 +86,8 @@ def examine(
             if by_spec:
                 verdict = _examine_by_spec(exercise, answer, seed, deadline)
                 verdict = _crossed(exercise, answer, verdict, deadline, look)
-                return _repaired(exercise, answer, verdict)
+                local = look is observe
+                return _repaired(exercise, answer, verdict) if local else verdict
             return _examine_function(exercise, answer, seed, deadline, look)
         except OutOfTimeError:
             finding = _never_ends("your answer", _place_of(answer, exercise), seconds)
@@ -209,7 +210,8 @@ def _crossed(
 def _repaired(exercise: Exercise, answer: object, verdict: Verdict) -> Verdict:
     """The same, with what a change of the source says where nothing else is said."""
     first = (*verdict.findings, None)[0]
-    if first is None or first.story or hasattr(exercise.spec, "SECONDS"):
+    told = first is None or (first.story and not first.crashed)
+    if first is None or told or hasattr(exercise.spec, "SECONDS"):
         return verdict
     again = repaired.BySpec(exercise, answer, verdict.seed)
     with answers_running(again.deadline):
@@ -229,8 +231,7 @@ def _stopped_by(error: Exception, answer: object) -> Finding:
     if crash.inside:
         where += f", line {crash.number}: {crash.line}"
     ids = tuple([id for words, id in TOLD_BY_WORDS.items() if words in crash.text])
-    hint = "" if ids else question_about(crash.text)
-    return Finding(ids, thrown(crash), where, hint=hint, crashed=True)
+    return unexplained(ids, crash, thrown(crash), where)
 
 
 TOLD_BY_WORDS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -35,9 +36,16 @@ def crashed(case: CaseFile) -> Iterator[Finding]:
         what = thrown(crash)
         if fact is not case.facts[0]:
             what = f"for {fact.case.name}: {what}"
-        hint = "" if ids else question_about(crash.text)
-        yield Finding(ids, what, where_of(case, crash), hint=hint, crashed=True)
+        yield unexplained(ids, crash, what, where_of(case, crash))
         return
+
+
+def unexplained(ids: tuple[str, ...], crash: Crash, what: str, where: str) -> Finding:
+    """An exception; without a name, with what can be said of its text."""
+    if ids:
+        return Finding(ids, what, where, crashed=True)
+    story, hint = story_about(crash.text), question_about(crash.text)
+    return Finding(ids, what, where, story, hint, crashed=True)
 
 
 def question_about(exception: str) -> str:
@@ -52,6 +60,30 @@ def question_about(exception: str) -> str:
         )
     return "Read the exception's text, then print what it names."
 
+
+def story_about(exception: str) -> str:
+    """What is true of an exception that no mistake of the table explains."""
+    for pattern, story in STORIES.items():
+        if found := re.search(pattern, exception):
+            return found.expand(story)
+    return ""
+
+
+STORIES = {
+    r"Backward' object has no attribute '(\w+)'": r"`ctx.\1` is read, and no line that "
+    "ran has put anything of that name on ctx.",
+    r"name '(\w+)' is not defined": r"`\1` has no value in this method: it's neither "
+    "one of its arguments nor made in it.",
+    r"variable '(\w+)'": r"`\1` is read before a line has given it a value.",
+    "math domain error": "A function gets a number for which it has no value, as the "
+    "logarithm of 0.",
+    "cannot be multiplied": "The number of columns on the left isn't the number of "
+    "rows on the right.",
+    "must match the size of": "Two shapes meet that broadcasting can't bring together.",
+    "too many indices|out of range": "Something has fewer axes there, or fewer "
+    "entries, than the line takes for granted.",
+}
+"""The same for some words of an exception."""
 
 QUESTIONS = {
     "was taken away": "Write down its formula. Which sums, products, powers and maxima "

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import dis
 import inspect
 import textwrap
 import time
@@ -30,13 +31,12 @@ FULL_TRIALS = 3
 SAFE = frozenset({"minigrad", "numpy", "math", "torch", "itertools", "collections"})
 """Modules in which a wrong name, or a wrong number, can do no harm."""
 
-UNSAFE = frozenset({"open", "exec", "eval", "compile", "input", "__import__", "exit"})
-
-KINDS: Mapping[str, Mapping[str, Any]] = tomllib.loads(
+TABLE: Mapping[str, Mapping[str, Any]] = tomllib.loads(
     Path(__file__).with_name("repairs.toml").read_text("utf8")
 )
-ROUNDS = ("exchange", "leave_out", "put_in")
-FAMILIES = [family.split() for family in KINDS["function"]["families"]]
+UNSAFE = frozenset(TABLE["unsafe"]["names"].split())
+ROUNDS = ("exchange", "leave_out", "names", "put_in")
+FAMILIES = [family.split() for family in TABLE["families"]["names"]]
 AXES = frozenset({*FAMILIES[0], "unsqueeze", "squeeze", "cumsum", "sort", "flip"})
 
 ADDABLE = ast.Name | ast.Subscript | ast.Attribute
@@ -55,8 +55,8 @@ def _parsed(text: str) -> Any:
 def _rules(way: str) -> list[tuple[str, Any, Any]]:
     """What the table says of one round: a kind, and two patterns."""
     found = []
-    for kind, table in KINDS.items():
-        for text in table.get(way, ()):
+    for kind, changes in TABLE.get(way, {}).items():
+        for text in changes:
             old, arrow, new = text.rpartition("->")
             found.append((kind, _parsed(old if arrow else "A"), _parsed(new)))
     return found
@@ -141,15 +141,15 @@ class Repair:
             "saved",
             "unpacked",
         )
-        id = KINDS[self.kind].get("id") if self.kind and is_told else None
-        return (id,) if id else ()
+        id = TABLE["ids"].get(self.kind)
+        return (id,) if id and is_told else ()
 
     @property
     def looks_like(self) -> str:
         """What is said of it, without the repair itself."""
         place = " in this line" if self.where else ""
         said = f"One change{place} makes your answer right in every case."
-        return f"{said} It's about {KINDS[self.kind]['about']}." if self.kind else said
+        return f"{said} It's about {TABLE['about'][self.kind]}." if self.kind else said
 
 
 def repair(
@@ -242,14 +242,17 @@ def _names_in(code: CodeType) -> Iterator[str]:
 
 
 def _is_safe(function: FunctionType) -> bool:
-    """Whether it uses nothing that could touch more than numbers."""
+    """Whether it uses nothing that could touch more than numbers, and imports none."""
+    steps = dis.get_instructions(function.__code__)
+    if any(step.opname == "IMPORT_NAME" for step in steps):
+        return False
+    own = {function.__module__, "builtins", "__builtin__"}
     for name in _names_in(function.__code__):
         value = function.__globals__.get(name, getattr(builtins, name, None))
-        module = value.__name__ if isinstance(value, ModuleType) else ""
-        if name in function.__globals__ and inspect.isroutine(value):
-            module = getattr(value, "__module__", "") or ""
-        own = not module or module == function.__module__
-        if name in UNSAFE or not (own or module.partition(".")[0] in SAFE):
+        module = getattr(value, "__module__", None) or type(value).__module__
+        if isinstance(value, ModuleType):
+            module = value.__name__
+        if name in UNSAFE or not (module in own or module.partition(".")[0] in SAFE):
             return False
     return True
 
@@ -284,7 +287,10 @@ class _Source:
             (tree,) = ast.parse(textwrap.dedent("".join(lines))).body
         except (OSError, SyntaxError, ValueError):
             return None
-        if not isinstance(tree, ast.FunctionDef):
+        imports = [
+            n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom)
+        ]
+        if imports or not isinstance(tree, ast.FunctionDef):
             return None
         tree.decorator_list = []
         return cls(function, tree)
@@ -354,6 +360,8 @@ class _Source:
             return
         if way == "exchange":
             yield from self._exchanged(old, above)
+        if way == "names":
+            yield from self._other_names(old)
         for kind, pattern, new in RULES[way]:
             bound: Bound = {}
             if not _matches(pattern, old, bound):
@@ -382,14 +390,6 @@ class _Source:
                 others += [value + 1, value - 1, -value, 2 * value, value / 2]
                 for other in dict.fromkeys(others):
                     yield kind, ast.Constant(other)
-                for atom in self.atoms:
-                    yield "option" if kind == "axis" else "name", atom
-            case ast.Name() | ast.Attribute() if not _is_stored(old):
-                if isinstance(old, ast.Name) or self._is_kept(old):
-                    kind, own = self._of_name(old), ast.unparse(old)
-                    for atom in self.atoms:
-                        if ast.unparse(atom) != own:
-                            yield kind, atom
             case ast.Call(func, args, keywords):
                 yield from self._other_functions(func, args, keywords)
                 for turned in _turned(args):
@@ -403,6 +403,17 @@ class _Source:
                 for i in range(len(parts)) if returned else ():
                     lacking = [*parts[:i], ast.Constant(None), *parts[i + 1 :]]
                     yield "not_none", ast.Tuple(lacking, context)
+
+    def _other_names(self, old: ast.expr) -> Iterator[Change]:
+        """Another name for a name, or for a number."""
+        kind = ""
+        if _is_number(old):
+            kind = "option" if self._of_number(old) == "axis" else "name"
+        elif isinstance(old, ast.Name) or self._is_kept(old):
+            kind = self._of_name(old)
+        for atom in self.atoms if kind and not _is_stored(old) else ():
+            if ast.unparse(atom) != ast.unparse(old):
+                yield kind, atom
 
     def _of_number(self, old: ast.AST) -> str:
         """What kind of change another number is there."""

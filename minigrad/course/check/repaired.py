@@ -36,7 +36,10 @@ def said_of(finding: Finding, found: Repair | None, ids: bool = True) -> Finding
     """The finding with what a repair says of it; the repair itself is left out."""
     if found is None:
         return finding
-    guessed = finding.is_guess and found.kind and not set(found.ids) & set(finding.ids)
+    # That all is off by a factor may have any cause; that signs are wrong is seen.
+    other = found.ids and not {*found.ids} & {*finding.ids}
+    ratio = finding.ids == ("L02",) and found.kind not in ("", "number_factor")
+    guessed = finding.is_guess and (other or ratio)
     kept = () if guessed else finding.ids
     story = "" if guessed and finding.ids else finding.story
     named = kept or (found.ids if ids else ())
