@@ -210,8 +210,7 @@ def _crossed(
 def _repaired(exercise: Exercise, answer: object, verdict: Verdict) -> Verdict:
     """The same, with what a change of the source says where nothing else is said."""
     first = (*verdict.findings, None)[0]
-    told = first is None or (first.story and not first.crashed)
-    if first is None or told or hasattr(exercise.spec, "SECONDS"):
+    if first is None or first.story or hasattr(exercise.spec, "SECONDS"):
         return verdict
     again = repaired.BySpec(exercise, answer, verdict.seed)
     with answers_running(again.deadline):

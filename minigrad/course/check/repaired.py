@@ -23,8 +23,11 @@ from minigrad.course.check.samples import samples_of
 from minigrad.course.check.spy import Watch
 from minigrad.course.check.trials import needed_in
 
-ONE_CALL, WHOLE_TRIAL = 0.3, 3.0
+ONE_CALL, WHOLE_TRIAL = 0.2, 3.0
 """Seconds for an answer with one change in it: some then run for ever."""
+
+MODULES_SECONDS = 1.0
+"""Where a module looks, most has words of its own, and a loop may run for ever."""
 
 OTHER_NUMBERS = 4
 """Times that numbers are drawn where a module looks at few of them."""
@@ -150,7 +153,7 @@ class BySpec:
 
     def explained(self, finding: Finding) -> Finding:
         """What its module has no words for, by what makes it right."""
-        found = repair(self.answer, self._is_solved, lambda: True)
+        found = repair(self.answer, self._is_solved, lambda: True, MODULES_SECONDS)
         shipped = getattr(self.exercise.spec, "SHIPPED", "")
         if found and found.line and found.line in shipped:
             return finding  # to find this line is what the task asks for
