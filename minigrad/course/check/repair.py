@@ -224,7 +224,7 @@ def _functions(answer: Any) -> Iterator[FunctionType]:
             continue
         value = inspect.unwrap(value) if callable(value) else value
         own = isinstance(value, FunctionType) and value not in seen
-        if not own or value.__module__.partition(".")[0] in SAFE:
+        if not own or (value.__module__ or "").partition(".")[0] in SAFE:
             continue
         seen.append(value)
         yield value

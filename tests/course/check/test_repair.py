@@ -203,6 +203,13 @@ def test_helpers_and_variables_of_outer_functions_are_reached() -> None:
     assert found.where == "g, line 5: return n + 1"
 
 
+def test_function_without_source_or_module_is_left_alone() -> None:
+    space: dict[str, Any] = {}
+    exec("def f(n):\n    return n + 1\n", space)
+    assert space["f"].__module__ in (None, "builtins")
+    assert mended(space["f"], lambda n: n - 1, (1,), (2,)) is None
+
+
 def test_time_that_is_up_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = made("def f(n):\n    return n + 1\n")
     assert repair(answer, lambda: True, lambda: True, seconds=-1.0) is None
