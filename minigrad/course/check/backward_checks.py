@@ -17,7 +17,7 @@ from minigrad.course.check.facts import Array, Crash, Facts, Pass, Trial, is_flo
 from minigrad.course.check.findings import UNNAMED, Finding
 from minigrad.course.check.forward_checks import (
     confuses_parameters,
-    question_about,
+    unexplained,
     where_of,
 )
 from minigrad.course.check.samples import LINEAR
@@ -179,14 +179,13 @@ def _by_the_numbers(
             else partial_match.named(case, (), bad)
         )
         ids = (name,) if name and not found else UNNAMED
-    hint = "" if ids else question_about(crash.text)
     if found:
         # The ordinary case is told first: there is a number to look at.
         yield replace(
             found[0], ids=ids, what=f"{found[0].what}. And {told}", crashed=True
         )
         return
-    yield Finding(ids, what, where, hint=hint, crashed=True)
+    yield unexplained(ids, crash, what, where)
 
 
 def missing_gradients(case: CaseFile) -> Iterator[Finding]:

@@ -54,13 +54,12 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
         _by_powers(case, plain),
         _not_in_proportion(samples),
         _of_signs(case, plain),
-        _another_slope(case, plain, wrong[0], with_formula=True),
         _taken_for(case, plain),
         _by_elements(case, plain),
         _by_ratios(case, plain),
         by_cases(case, [s.fact for s in plain], [s.fact for s in wrong]),
         moved([(s.got, s.right) for s in plain if s.got is not None]),
-        _another_slope(case, plain, wrong[0]),
+        _another_slope(case, wrong[0]),
         _by_rows(plain),
     )
     return next((said for said in ways if said), None)
@@ -184,9 +183,7 @@ def moved(pairs: Sequence[tuple[Array, Array]]) -> Said | None:
     return None
 
 
-def _another_slope(
-    case: CaseFile, plain: Sequence[Sample], s: Sample, with_formula: bool = False
-) -> Said | None:
+def _another_slope(case: CaseFile, s: Sample) -> Said | None:
     """The upstream gradient enters as it should; the slope itself is another one."""
     if len(s.run.upstreams) > 1 or s.got is None:
         return None
@@ -202,47 +199,12 @@ def _another_slope(
     if share is None or any(map(any, np.argwhere(share) - at)):
         return None  # this element meets others, so that it has no slope of its own
     mine, right = s.got[at] / g[at], s.right[at] / g[at]
-    name, own = case.argument(s.slot), _own_slope(case, plain)
-    if with_formula and not own:
-        return None
+    name = case.argument(s.slot)
     looks = "The upstream gradient enters as it should. The slope itself is another "
     looks += f"one: at {name} = {x[at]:.4g} yours is {mine:.4g}, and it should be "
     hint = f"Move {name} by 0.001 there: how far does the result move? Which "
     hint += "factor of your formula gives another number?"
-    own = f" Yours is {own}." if own else ""
-    return Said((), f"{looks}{right:.4g}.{own}", hint)
-
-
-def _own_slope(case: CaseFile, plain: Sequence[Sample]) -> str:
-    """The slope that was multiplied with the upstream gradient, as a short formula."""
-    rows = []
-    if not any(s.is_wrong for s in plain if not s.fact.case.is_corner):
-        return ""
-    for s in plain:
-        (g, *_), (y, *_), got = s.run.upstreams, case.results(s.trial), s.got
-        if got is None or g is None or not g.shape == got.shape == y.shape:
-            return ""
-        if got.dtype != np.float64 or s.fact.case.is_corner:
-            continue
-        use = (g != 0) & np.isfinite(got) & (np.abs(s.trial.inputs[s.slot]) < 20)
-        given = [
-            np.broadcast_to(v, g.shape)[use]
-            for v in (*s.trial.inputs, y)
-            if np.ndim(v) in (0, g.ndim)
-        ]
-        rows.append((given, got[use] / g[use]))
-    names, first = (*case.contract.arguments, "result"), plain[0].trial
-    if not rows or any([len(given) < len(names) for given, _ in rows]):
-        return ""
-    plain_numbers = [
-        i for i, v in enumerate(first.inputs) if isinstance(v, float | int)
-    ]
-    last = len(names) - 1
-    for chosen in ([*range(last)], [last], [*plain_numbers, last]):
-        told = [([given[i] for i in chosen], slope) for given, slope in rows]
-        if own := other_inputs.sum_of_products([names[i] for i in chosen], told):
-            return own
-    return ""
+    return Said((), f"{looks}{right:.4g}.", hint)
 
 
 def _by_powers(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
@@ -275,11 +237,7 @@ def _by_powers(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     )
     for name, (told, right) in (("the result", in_result), ("x", in_x)):
         if told is not None and right is not None:
-            said = _of_coefficients(name, told, right)
-            own = _own_slope(case, plain)
-            if said and own:
-                said = replace(said, looks_like=f"{said.looks_like} Yours is {own}.")
-            return said
+            return _of_coefficients(name, told, right)
     for told, right in ((in_result[0], in_x[1]), (in_x[0], in_result[1])):
         if told is not None and right is not None and np.allclose(told, right):
             return Said(("L05",), "", "")

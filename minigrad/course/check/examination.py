@@ -11,12 +11,18 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import forbidden_api, questions, solved_remarks, submission
+from minigrad.course.check import (
+    forbidden_api,
+    questions,
+    repaired,
+    solved_remarks,
+    submission,
+)
 from minigrad.course.check.casefile import is_todo, says_todo, thrown
 from minigrad.course.check.exercise import Exercise
 from minigrad.course.check.facts import Case, Contract, Facts
 from minigrad.course.check.findings import Faults, Finding
-from minigrad.course.check.forward_checks import question_about
+from minigrad.course.check.forward_checks import unexplained
 from minigrad.course.check.judge import judge
 from minigrad.course.check.limits import (
     Deadline,
@@ -80,7 +86,9 @@ def examine(
                     return untried
             if by_spec:
                 verdict = _examine_by_spec(exercise, answer, seed, deadline)
-                return _crossed(exercise, answer, verdict, deadline, look)
+                verdict = _crossed(exercise, answer, verdict, deadline, look)
+                local = look is observe
+                return _repaired(exercise, answer, verdict) if local else verdict
             return _examine_function(exercise, answer, seed, deadline, look)
         except OutOfTimeError:
             finding = _never_ends("your answer", _place_of(answer, exercise), seconds)
@@ -200,6 +208,17 @@ def _crossed(
     return replace(verdict, remarks=remarks) if solved else verdict
 
 
+def _repaired(exercise: Exercise, answer: object, verdict: Verdict) -> Verdict:
+    """The same, with what a change of the source says where nothing else is said."""
+    first = (*verdict.findings, None)[0]
+    if first is None or first.story or hasattr(exercise.spec, "SECONDS"):
+        return verdict
+    again = repaired.BySpec(exercise, answer, verdict.seed)
+    with answers_running(again.deadline):
+        said = again.explained(first)
+    return replace(verdict, findings=(said, *verdict.findings[1:]))
+
+
 def first_of(faults: Faults) -> list[Finding]:
     """The first thing that is wrong: nothing behind it is looked at."""
     return list(islice(filter(None, faults), 1))
@@ -211,15 +230,17 @@ def _stopped_by(error: Exception, answer: object) -> Finding:
     where = getattr(answer, "__name__", "your answer")
     if crash.inside:
         where += f", line {crash.number}: {crash.line}"
-    is_tuple = "'Tensor' and 'tuple'" in crash.text
-    hint = question_about(crash.text)
-    return Finding(
-        ("A11",) if is_tuple else (),
-        thrown(crash),
-        where,
-        hint="" if is_tuple else hint,
-        crashed=True,
-    )
+    ids = tuple([id for words, id in TOLD_BY_WORDS.items() if words in crash.text])
+    return unexplained(ids, crash, thrown(crash), where)
+
+
+TOLD_BY_WORDS = {
+    "'Tensor' and 'tuple'": "A11",
+    ".backward() takes": "A13",
+    "returned a gradient different than None": "A02",
+    "returned an incorrect number of gradients": "A01",
+}
+"""What an exception alone says of an answer."""
 
 
 def refused(exercise: Exercise, found: Sequence[Finding], seed: int) -> Verdict:
@@ -272,11 +293,16 @@ def _examine_function(
                     answer, exercise.contract, cases[0], asked_for
                 )
         return verdict_of(exercise, SOLVED, remarks=remarks, seed=seed)
-    crashed = any(finding.crashed for finding in judgement.findings)
+    findings = judgement.findings
+    if look is observe:
+        again = repaired.OfFunction(exercise, answer, cases, references, seed)
+        with answers_running(again.deadline):
+            findings = again.explained(findings, facts)
+    crashed = any(finding.crashed for finding in findings)
     state = CRASHED if crashed else WRONG
-    evidence = [f.evidence for f in judgement.findings if f.evidence]
+    evidence = [f.evidence for f in findings if f.evidence]
     case = evidence[0].number if evidence else 0
-    return verdict_of(exercise, state, judgement.findings, seed=seed, case=case)
+    return verdict_of(exercise, state, findings, seed=seed, case=case)
 
 
 def _examine_parts(

@@ -42,6 +42,7 @@ class Finding:
     ``values_right`` that all values are right and the way there is not what was asked,
     ``is_note`` that it refuses nothing, and is said of what is solved. ``arguments``:
     those whose gradients are wrong. ``key``: where its exercise says ``looks_like``.
+    ``is_guess``: other mistakes could have given the same numbers.
     """
 
     ids: tuple[str, ...]
@@ -55,6 +56,7 @@ class Finding:
     is_note: bool = False
     arguments: tuple[str, ...] = ()
     key: str = ""
+    is_guess: bool = False
 
     @property
     def id(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -37,9 +38,16 @@ def crashed(case: CaseFile) -> Iterator[Finding]:
         what = thrown(crash)
         if fact is not case.facts[0]:
             what = f"for {fact.case.name}: {what}"
-        hint = "" if ids else question_about(crash.text)
-        yield Finding(ids, what, where_of(case, crash), hint=hint, crashed=True)
+        yield unexplained(ids, crash, what, where_of(case, crash))
         return
+
+
+def unexplained(ids: tuple[str, ...], crash: Crash, what: str, where: str) -> Finding:
+    """An exception; without a name, with what can be said of its text."""
+    if ids:
+        return Finding(ids, what, where, crashed=True)
+    story, hint = story_about(crash.text), question_about(crash.text)
+    return Finding(ids, what, where, story, hint, crashed=True)
 
 
 def question_about(exception: str) -> str:
@@ -54,6 +62,30 @@ def question_about(exception: str) -> str:
         )
     return "Read the exception's text, then print what it names."
 
+
+def story_about(exception: str) -> str:
+    """What is true of an exception that no mistake of the table explains."""
+    for pattern, story in STORIES.items():
+        if found := re.search(pattern, exception):
+            return found.expand(story)
+    return ""
+
+
+STORIES = {
+    r"Backward' object has no attribute '(\w+)'": r"`ctx.\1` is read, and no line that "
+    "ran has put anything of that name on ctx.",
+    r"name '(\w+)' is not defined": r"`\1` has no value in this method: it's neither "
+    "one of its arguments nor made in it.",
+    r"variable '(\w+)'": r"`\1` is read before a line has given it a value.",
+    "math domain error": "A function gets a number for which it has no value, as the "
+    "logarithm of 0.",
+    "cannot be multiplied": "The number of columns on the left isn't the number of "
+    "rows on the right.",
+    "must match the size of": "Two shapes meet that broadcasting can't bring together.",
+    "too many indices|out of range": "Something has fewer axes there, or fewer "
+    "entries, than the line takes for granted.",
+}
+"""The same for some words of an exception."""
 
 QUESTIONS = {
     "was taken away": "Write down its formula. Which sums, products, powers and maxima "
@@ -71,6 +103,8 @@ QUESTIONS = {
     "unsupported operand": "Print the types of both operands. Which one isn't a tensor "
     "or a number?",
     "not supported between": "Print the types of what is compared.",
+    "math domain error": "Print what goes into that function: at 0, or for a negative "
+    "number, it may have no value. Where does this one come from?",
     "division by zero": "Which number is 0 there, and what should come out then?",
     "does not support ufuncs": "NumPy's functions take arrays. Which method of the "
     "tensor, or which function of minigrad, does the same?",
@@ -224,7 +258,7 @@ def _unrecorded(case: CaseFile, trial: Trial) -> Iterator[Finding]:
 def values(case: CaseFile) -> Iterator[Finding]:
     """The results, against the reference."""
     for place in range(len(case.contract.outputs)):
-        off = list(_wrong_results(case, place))
+        off = list(wrong_results(case, place))
         if off:
             fact, trial, right = min(
                 off, key=lambda e: (not case.unusual(e[1]), _is_precise(e, place))
@@ -236,7 +270,8 @@ def values(case: CaseFile) -> Iterator[Finding]:
 _Wrong = tuple[Facts, Trial, Array]
 
 
-def _wrong_results(case: CaseFile, place: int) -> Iterator[_Wrong]:
+def wrong_results(case: CaseFile, place: int) -> Iterator[_Wrong]:
+    """The calls whose output at this place isn't what it should be."""
     for fact, trial in case.trials("plain", "same"):
         right = case.results(trial)[place]
         got = None if trial.crash else trial.outputs[place].value
@@ -268,7 +303,8 @@ def _finding(
         )
         ids = _stories(case, place) or _where_it_is_right(case, place, off)
         hint = "" if ids else "Print the shape of each step."
-        return Finding(ids, what, where, hint=hint)
+        looks_like = "" if ids else wording.about_shape(got, right)
+        return Finding(ids, what, where, looks_like, hint)
     if case.contract.random:
         unusual = case.unusual(trial)
         if unusual:
@@ -297,7 +333,7 @@ def _finding(
     elif ids and not looks_like:
         # Of the same mistake in backward, the table speaks of the gradient.
         looks_like = TABLE[ids[0]].looks_like.replace("gradient", "result")
-    return Finding(ids, what, where, looks_like, hint, evidence)
+    return Finding(ids, what, where, looks_like, hint, evidence, is_guess=bool(said))
 
 
 def _stories(case: CaseFile, place: int) -> tuple[str, ...]:

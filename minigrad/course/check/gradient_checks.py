@@ -40,7 +40,7 @@ def gradient_values(case: CaseFile) -> Iterator[Finding]:
     A case in which backward raised counts for no story, and against none.
     """
     slots = samples_of(case, *LINEAR, "output ")
-    wrong = [i for i, samples in slots.items() if any(map(_is_off, samples))]
+    wrong = [i for i, samples in slots.items() if any(map(is_off, samples))]
     if not wrong:
         return
     crashed = [
@@ -59,7 +59,8 @@ def gradient_values(case: CaseFile) -> Iterator[Finding]:
         yield _finding(case, ids, [i for i in wrong if named[i] == ids], slots)
 
 
-def _is_off(sample: Sample) -> bool:
+def is_off(sample: Sample) -> bool:
+    """Whether it has other numbers, or another shape, than it should have."""
     return sample.is_wrong or shape_mistakes.has_wrong_shape(sample)
 
 
@@ -249,7 +250,7 @@ def _finding(
     case: CaseFile, ids: tuple[str, ...], slots: list[int], every: Slots
 ) -> Finding:
     samples = every[slots[0]]
-    what, evidence = wording.of_gradient(case, next(filter(_is_off, samples)))
+    what, evidence = wording.of_gradient(case, next(filter(is_off, samples)))
     where = " and ".join(case.slot(j) for j in slots)
     if len(slots) == len(every) > 1:
         where = f"{case.name}.backward, every value it returns"
@@ -265,6 +266,7 @@ def _finding(
             "Each value you return is the right one for the other input: either they"
             " are in each other's places, or each formula uses its own input."
         )
+    is_guess = not ids or (ids == ("L02",) and bool(looks_like))
     said = None if ids else comparison.of_gradient(case, samples)
     if said:
         ids, looks_like, hint = said.ids, said.looks_like, said.hint
@@ -272,10 +274,22 @@ def _finding(
         hint = "Work this one element out by hand, then print each factor."
         if any(map(shape_mistakes.has_wrong_shape, samples)):
             hint = "Print the shape of each factor, and of what you return."
-            if whose := shape_mistakes.shaped_like(case, samples):
-                looks_like = f"It always has the shape of {whose}."
+            off = next(s for s in samples if shape_mistakes.has_wrong_shape(s))
+            whose = shape_mistakes.shaped_like(case, samples)
+            looks_like = f"It always has the shape of {whose}." if whose else ""
+            if off.raw is not None and not whose:
+                looks_like = wording.about_shape(off.raw, off.right)
     about = tuple(map(case.argument, slots))
-    return Finding(ids, what, where, looks_like, hint, evidence, arguments=about)
+    return Finding(
+        ids,
+        what,
+        where,
+        looks_like,
+        hint,
+        evidence,
+        arguments=about,
+        is_guess=is_guess,
+    )
 
 
 def precision(case: CaseFile) -> Iterator[Finding]:

@@ -150,6 +150,17 @@ def element(
     return float(value[at])
 
 
+def about_shape(got: Array, right: Array) -> str:
+    """What is true of a wrong shape, whatever the numbers."""
+    if got.size == right.size:
+        return "It has as many numbers as it should, in another shape."
+    if got.size > right.size:
+        return "It has more numbers than it should: not all was summed, or picked."
+    if got.ndim < right.ndim:
+        return "It has fewer axes than it should: over too many it was reduced to one."
+    return "It has fewer numbers than it should: too few were kept, or copied."
+
+
 def shape_text(shape: tuple[int, ...]) -> str:
     """A shape as Python writes it."""
     return str(tuple(int(n) for n in shape))
