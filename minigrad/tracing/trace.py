@@ -67,19 +67,6 @@ class Trace:
         """The sentences of a level: 0 picture, 1 phases, 2 your lines, 3 engine."""
         return sentences_of(self.data, level)
 
-    def add_terms(self) -> None:
-        """Write into the data of which terms each small gradient is made, once.
-
-        For a recording made by ``step``, ``%%step`` or with ``keep_values=True``.
-        Rules of learners run again if they can change nothing but their own ctx.
-        """
-        rules, self.rules = self.rules, None
-        if rules:
-            # Imported here because it runs the engine, and a trace is data.
-            from minigrad.tracing.terms import add_terms
-
-            add_terms(rules, self.data["events"])
-
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the recording to a JSON file, whole or not at all."""
         text = json.dumps(self.data, separators=(",", ":"), allow_nan=False)

@@ -9,16 +9,15 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from types import CodeType, TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
+from minigrad.views.page import LEVELS
 from minigrad.views.tracebacks import shorten_tracebacks
 
 if TYPE_CHECKING:
     from minigrad.views.recording import Recording
 
-LEVELS: Final = {"picture": 0, "phases": 2, "everything": 3}
-"""The player's levels: each stops where those before do, and more often."""
 SESSION = "__minigrad_step__"  # the recording's name in the learner's namespace
 
 

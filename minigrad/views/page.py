@@ -9,7 +9,7 @@ import json
 import re
 import secrets
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from minigrad.tracing import messages
 from minigrad.tracing.messages import message
@@ -17,6 +17,8 @@ from minigrad.tracing.sentences import line_next
 from minigrad.tracing.trace import sentences_of
 from minigrad.views import script
 
+LEVELS: Final = {"picture": 0, "phases": 2, "everything": 3}
+"""The player's levels: each stops where those before do, and more often."""
 PACK_ABOVE = 4_000  # characters of JSON; beyond this the trace travels compressed
 MOST_PICTURE = 200_000  # characters of SVG; a larger one would swell the notebook
 

@@ -15,9 +15,9 @@ from minigrad.tracing.codes import codes_of
 from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.picture_words import stop
 from minigrad.tracing.program import MOST_BYTES
+from minigrad.tracing.terms import add_terms
 from minigrad.tracing.trace import step_that_says, write_whole
 from minigrad.views import graph, page, picture
-from minigrad.views.magics import LEVELS
 from minigrad.views.numbers import Explanation, explain
 from minigrad.views.plots import Lines
 from minigrad.views.whatif import WhatIf, connect, is_notebook, what_if
@@ -97,13 +97,13 @@ class Recording(Trace):
 
         Raises: ArgumentValueError for another name.
         """
-        if name not in LEVELS:
+        if name not in page.LEVELS:
             raise errors.ArgumentValueError.at(
                 "at_level",
                 f"there is no level {name!r}",
-                f"use one of {', '.join(LEVELS)}",
+                f"use one of {', '.join(page.LEVELS)}",
             )
-        self.data["meta"]["level"] = LEVELS[name]
+        self.data["meta"]["level"] = page.LEVELS[name]
         return self
 
     def with_memory(self) -> Self:
@@ -175,6 +175,16 @@ class Recording(Trace):
         """
         self.add_terms()
         return explain(self.data, what, element, output)
+
+    def add_terms(self) -> None:
+        """Write into the data of which terms each small gradient is made, once.
+
+        For a recording made by ``step``, ``%%step`` or with ``keep_values=True``.
+        Rules of learners run again if they can change nothing but their own ctx.
+        """
+        rules, self.rules = self.rules, None
+        if rules:
+            add_terms(rules, self.data["events"])
 
     def __repr__(self) -> str:
         title = self.data["meta"].get("title") or "untitled"

@@ -59,6 +59,7 @@ from minigrad.course.check.limits import (
 from minigrad.course.check.own_functions import only_my_functions
 from minigrad.course.check.questions import Outcome, answers_of
 from minigrad.course.check.references import References
+from minigrad.course.check.side_effects import Lent, left_behind
 from minigrad.course.check.spy import Watch, crash_of
 from minigrad.course.check.ten_questions import SelfReview, self_review
 from minigrad.course.check.trials import Planned
@@ -98,6 +99,7 @@ __all__ = [
     "Facts",
     "Faults",
     "Finding",
+    "Lent",
     "Line",
     "OutOfTimeError",
     "Outcome",
@@ -128,6 +130,7 @@ __all__ = [
     "forbidden_api",
     "formulas",
     "last_report_card",
+    "left_behind",
     "observation",
     "only_my_functions",
     "own_random_numbers",

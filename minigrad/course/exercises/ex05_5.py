@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Faults, Finding, first_line
+from minigrad.course.check import Array, Faults, Finding, first_line, left_behind
 from minigrad.course.check.probes import seen, traversals
 from minigrad.course.check.probes.traversals import Traversal
-from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)

@@ -9,8 +9,7 @@ import numpy as np
 
 import minigrad
 from minigrad import errors
-from minigrad.course.check import Faults, Finding
-from minigrad.course.check.side_effects import Lent, left_behind
+from minigrad.course.check import Faults, Finding, Lent, left_behind
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)

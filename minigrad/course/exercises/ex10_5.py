@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Crash, Faults, Finding
+from minigrad.course.check import Array, Crash, Faults, Finding, left_behind
 from minigrad.course.check.probes import tried
 from minigrad.course.check.probes.second_order import Product, product_of
-from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises.gym.random_inputs import numbers
 from minigrad.course.exercises.messages import Messages, named
 

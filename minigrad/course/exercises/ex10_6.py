@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Array, Crash, Faults
+from minigrad.course.check import Array, Crash, Faults, left_behind
 from minigrad.course.check.probes import tried
 from minigrad.course.check.probes.second_order import Critic, stepped
-from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises.gym.random_inputs import numbers
 from minigrad.course.exercises.messages import Messages, named
 

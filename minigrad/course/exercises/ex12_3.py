@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Faults, Finding
+from minigrad.course.check import Array, Faults, Finding, left_behind
 from minigrad.course.check.probes import packing, seen
 from minigrad.course.check.probes.packing import Stored
-from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Array, Crash, Faults, Finding
+from minigrad.course.check import Array, Crash, Faults, Finding, left_behind
 from minigrad.course.check.probes import checkpoints, tried
 from minigrad.course.check.probes.checkpoints import LAYERS, Checkpointed
-from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)

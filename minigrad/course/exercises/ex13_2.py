@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Faults
+from minigrad.course.check import Array, Faults, left_behind
 from minigrad.course.check.probes.checkers import Judged
-from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises.messages import Messages
 from minigrad.course.exercises.rules import Rule, asked, rules_of
 

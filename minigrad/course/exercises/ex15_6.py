@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Crash, Faults, Finding
+from minigrad.course.check import Array, Crash, Faults, Finding, left_behind
 from minigrad.course.check.probes import batches, tried
 from minigrad.course.check.probes.batches import Mapped
-from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises import timings
 from minigrad.course.exercises.batches import same
 from minigrad.course.exercises.messages import Messages, named

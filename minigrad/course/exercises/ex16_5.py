@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Crash, Faults, Finding
+from minigrad.course.check import Crash, Faults, Finding, left_behind
 from minigrad.course.check.probes import seen, tried
 from minigrad.course.check.probes.training import by_rows, gathered
-from minigrad.course.check.side_effects import left_behind
 from minigrad.course.exercises import timings
 from minigrad.course.exercises.messages import Messages
 from minigrad.errors import count_of

@@ -88,9 +88,7 @@ class CaseReplay(Comparison):
         given = [f"  {name} = {value}" for name, value in self.inputs.items()]
         return "\n".join([self.title, *given, self.sentence])
 
-    def _repr_mimebundle_(
-        self, include: Any = None, exclude: Any = None
-    ) -> dict[str, str]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         bundle = super()._repr_mimebundle_()
         given = "".join(
             f"<div><code>{html.escape(name)}</code> = {_block(value)}</div>"
