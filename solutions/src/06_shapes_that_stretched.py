@@ -27,8 +27,8 @@ check("06.1", ["axis 0", "axis 1", "axes 0 and 1", "axis 0", "axes 0 and 2", "no
 # ## 06.2 unbroadcast
 #
 # Write the function that undoes any stretch: `g` is the gradient of a result, and
-# `shape` is the shape of the input. Use no other operation than `sum`. (About 18
-# minutes.)
+# `shape` is the shape of the input. Sums do it; a reshape at the end is allowed. (About
+# 18 minutes.)
 
 
 # %% tags=["exercise"]

@@ -34,6 +34,11 @@ class OutOfTimeError(BaseException):
     """The time is used up; no ``except Exception`` of the answer keeps it."""
 
 
+def has_alarm() -> bool:
+    """Whether code that runs here can be interrupted, wherever it is."""
+    return _HAS_ALARM and threading.current_thread() is threading.main_thread()
+
+
 class Deadline:
     """A time limit for the stretches of code that run inside ``watching()``.
 
@@ -69,7 +74,7 @@ class Deadline:
     def running(self) -> Iterator[None]:
         """Keep the clock; afterwards every signal and timer is as it was before."""
         way: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
-        if _HAS_ALARM and threading.current_thread() is threading.main_thread():
+        if has_alarm():
             way = self._by_alarm()
         elif free_tools():
             way = self._by_tracing()

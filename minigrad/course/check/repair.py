@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import dis
 import inspect
 import textwrap
@@ -17,10 +18,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 from minigrad.course.check.declared import methods_of, unbound
+from minigrad.course.check.limits import has_alarm
 
 SECONDS = 1.5
 """Of computing: what is not found by then is not told."""
@@ -35,6 +37,7 @@ TABLE: Mapping[str, Mapping[str, Any]] = tomllib.loads(
     Path(__file__).with_name("repairs.toml").read_text("utf8")
 )
 UNSAFE = frozenset(TABLE["unsafe"]["names"].split())
+BUILTINS = frozenset(TABLE["safe"]["builtins"].split())
 ROUNDS = ("exchange", "leave_out", "names", "put_in")
 FAMILIES = [family.split() for family in TABLE["families"]["names"]]
 AXES = frozenset({*FAMILIES[0], "unsqueeze", "squeeze", "cumsum", "sort", "flip"})
@@ -148,7 +151,7 @@ class Repair:
     def looks_like(self) -> str:
         """What is said of it, without the repair itself."""
         place = " in this line" if self.where else ""
-        said = f"One change{place} makes your answer right in every case."
+        said = f"One change{place} makes your answer right in all that was tried."
         return f"{said} It's about {TABLE['about'][self.kind]}." if self.kind else said
 
 
@@ -160,8 +163,11 @@ def repair(
 ) -> Repair | None:
     """The one kind of change that makes the answer right everywhere, if there is one.
 
-    ``may_be_right`` is asked first, of one case.
+    ``may_be_right`` is asked first, of one case. Nothing is tried where no alarm could
+    stop a change that runs for ever.
     """
+    if not has_alarm():
+        return None
     end = time.process_time() + seconds
     found: list[Edit] = []
     for edits in _rounds(answer):
@@ -234,27 +240,54 @@ def _functions(answer: Any) -> Iterator[FunctionType]:
                 todo.append(other)
 
 
-def _names_in(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
+def _codes_in(code: CodeType) -> Iterator[CodeType]:
+    """The functions inside a function, and what is inside these."""
     for inside in code.co_consts:
         if isinstance(inside, CodeType):
-            yield from _names_in(inside)
+            yield inside
+            yield from _codes_in(inside)
+
+
+def _names_in(code: CodeType) -> Iterator[str]:
+    for each in (code, *_codes_in(code)):
+        yield from each.co_names
 
 
 def _is_safe(function: FunctionType) -> bool:
-    """Whether it uses nothing that could touch more than numbers, and imports none."""
-    steps = dis.get_instructions(function.__code__)
-    if any(step.opname == "IMPORT_NAME" for step in steps):
+    """Whether it uses nothing that could touch more than its own numbers."""
+    codes = [function.__code__, *_codes_in(function.__code__)]
+    steps = [step for code in codes for step in dis.get_instructions(code)]
+    names = set(_names_in(function.__code__))
+    if names & UNSAFE or any(step.opname == "IMPORT_NAME" for step in steps):
         return False
-    own = {function.__module__, "builtins", "__builtin__"}
-    for name in _names_in(function.__code__):
-        value = function.__globals__.get(name, getattr(builtins, name, None))
-        module = getattr(value, "__module__", None) or type(value).__module__
-        if isinstance(value, ModuleType):
-            module = value.__name__
-        if name in UNSAFE or not (module in own or module.partition(".")[0] in SAFE):
-            return False
-    return True
+    used = [(n, function.__globals__[n]) for n in names if n in function.__globals__]
+    cells = inspect.getclosurevars(function).nonlocals
+    if len(cells) < len(function.__code__.co_freevars):
+        return False  # one of them is empty yet
+    used += cells.items()
+    plain = [n for n in names - dict(used).keys() if hasattr(builtins, n)]
+    return all(_is_plain(value, function.__module__) for _, value in used) and all(
+        name in BUILTINS or _is_error(getattr(builtins, name)) for name in plain
+    )
+
+
+def _is_plain(value: Any, own: str) -> bool:
+    """Whether a global is a number, a function that is looked at, or of a safe module.
+
+    A list, a tensor or an object would keep what a trial did to it.
+    """
+    if isinstance(value, ModuleType):
+        return value.__name__.partition(".")[0] in SAFE
+    if isinstance(value, type | FunctionType | BuiltinFunctionType):
+        module = value.__module__ or ""
+        return module == own or module.partition(".")[0] in SAFE | {"_operator"}
+    if isinstance(value, tuple):
+        return all(_is_plain(each, own) for each in value)
+    return value is None or isinstance(value, int | float | complex | str)
+
+
+def _is_error(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, Exception)
 
 
 class _Source:
@@ -312,6 +345,7 @@ class _Source:
             for place, key, old in _places(node):
                 if isinstance(old, ast.expr) and self._is_value(node, old):
                     for kind, new in self._changes(way, old):
+                        new = copy.copy(new)  # it may be a part of the tree
                         ast.fix_missing_locations(ast.copy_location(new, old))
                         yield from self._edit(kind, place, key, new, old)
             if way == "leave_out" and isinstance(getattr(node, "body", None), list):
@@ -388,8 +422,11 @@ class _Source:
             case ast.Constant(int(value) | float(value)):
                 kind, others = self._of_number(old), [0, 1, 2, 3, 0.5, -1]
                 others += [value + 1, value - 1, -value, 2 * value, value / 2]
+                # A factor of 0 leaves out a term: another kind of change.
+                leaves_out = kind in ("number_factor", "exponent")
                 for other in dict.fromkeys(others):
-                    yield kind, ast.Constant(other)
+                    if other or not leaves_out:
+                        yield kind, ast.Constant(other)
             case ast.Call(func, args, keywords):
                 yield from self._other_functions(func, args, keywords)
                 for turned in _turned(args):

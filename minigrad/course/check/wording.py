@@ -155,10 +155,10 @@ def about_shape(got: Array, right: Array) -> str:
     if got.size == right.size:
         return "It has as many numbers as it should, in another shape."
     if got.size > right.size:
-        return "It has more numbers than it should: not all was summed, or picked."
+        return "It has more numbers than it should."
     if got.ndim < right.ndim:
-        return "It has fewer axes than it should: over too many it was reduced to one."
-    return "It has fewer numbers than it should: too few were kept, or copied."
+        return "It has fewer axes than it should: something was reduced over too many."
+    return "It has fewer numbers than it should."
 
 
 def shape_text(shape: tuple[int, ...]) -> str:

@@ -59,7 +59,7 @@ def fault_in(found: Timed) -> Finding | None:
         "mean.warm": sum(took[1:]) / max(calls - 1, 1),
     }
     name = named("seconds", names, lambda value: abs(said - value) <= USUAL / 10)
-    times = round(said / USUAL)
+    times = round(said / USUAL) if math.isfinite(said) else 0
     if name == "seconds" and 2 <= times <= calls and abs(said - times * USUAL) < 1e-6:
         name = "seconds.sum"
     return say(name, said=said, usual=USUAL, first=took[0], calls=calls)

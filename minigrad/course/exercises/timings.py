@@ -118,8 +118,10 @@ def why(said: float, right: float, did: Timed) -> str:
 def is_of_times(said: float, did: Timed) -> bool:
     """Whether it's a quotient of two times of which each is one of many, or a median.
 
-    But not of one round: that would be a ratio.
+    But not of one round: that would be a ratio. Only where both had one call in each.
     """
+    if not is_in_turn(did):
+        return False
     one, other = [did.took[did.who == place] for place in (0, 1)]
     if any([near(said, ratio, EXACTLY) for ratio in rounds(did)]):
         return False
@@ -133,8 +135,13 @@ def is_of_times(said: float, did: Timed) -> bool:
 def rank_of(said: float, did: Timed) -> float:
     """Which share of the rounds has a lower ratio, if it's that of one round."""
     ratios = rounds(did)[1:]
-    is_one = any([near(said, ratio, EXACTLY) for ratio in ratios])
+    is_one = is_in_turn(did) and any([near(said, ratio, EXACTLY) for ratio in ratios])
     return float((ratios < said).mean()) if is_one else 0.5
+
+
+def is_in_turn(did: Timed) -> bool:
+    """Whether the two were called in turn, once each."""
+    return len(list(groupby(did.who))) == len(did.who)
 
 
 def missed_ends(did: Timed) -> list[tuple[float, float]]:
@@ -142,7 +149,7 @@ def missed_ends(did: Timed) -> list[tuple[float, float]]:
 
     Only where both had one call in each round: else the rounds can't be known.
     """
-    if len(list(groupby(did.who))) < len(did.who):
+    if not is_in_turn(did):
         return []
     median, *ends = did.said.tolist()
     missed = []

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -158,6 +159,11 @@ def test_changes_of_several_kinds_in_several_lines_say_nothing() -> None:
         ("FOLDER.exists()", {"FOLDER": Path("x")}),
         ("getattr(n, 'x', n) and n.unlink", {}),
         ("import os", {}),
+        ("(lambda: __import__('os'))()", {}),
+        ("SEEN.append(n)", {"SEEN": []}),
+        ("n.dump('x')", {}),
+        ("raise SystemExit", {}),
+        ("np.lib.os.getpid()", {}),
     ],
 )
 def test_what_may_touch_more_than_numbers_is_left_alone(
@@ -167,6 +173,49 @@ def test_what_may_touch_more_than_numbers_is_left_alone(
     assert mended(answer, lambda n: n - 1, (1,), (2,)) is None
     answer = made("def f(n):\n    if n > 9: abs(n)\n    return n + 1\n", **names)
     assert mended(answer, lambda n: n - 1, (1,), (2,)) is not None
+
+
+def test_function_of_an_outer_function_with_a_module_is_left_alone() -> None:
+    source = """
+    def outer(k):
+        def f(n):
+            return k.path and n + 1
+        return f
+
+    f = outer(K)
+    """
+    assert mended(made(source, K=os), lambda n: n - 1, (1,), (2,)) is None
+    assert mended(made(source, K=np), lambda n: n - 1, (1,), (2,)) is None
+    safe = made(source.replace("k.path", "k.pi"), K=np)
+    assert mended(safe, lambda n: n - 1, (1,), (2,)) is not None
+
+
+def test_nothing_is_tried_where_no_alarm_could_stop_it() -> None:
+    answer = made("def f(n):\n    return n + 1\n")
+    found: list[Any] = []
+    thread = Thread(
+        target=lambda: found.append(mended(answer, lambda n: n - 1, (1,), (2,)))
+    )
+    thread.start()
+    thread.join()
+    assert found == [None]
+    assert mended(answer, lambda n: n - 1, (1,), (2,)) is not None
+
+
+def test_factor_of_zero_is_told_as_a_term() -> None:
+    answer = made("def f(x, y):\n    return x * y * 2 + x * 0.5\n")
+    found = mended(answer, lambda x, y: x * y * 2, *BOTH)
+    assert found is not None
+    assert found.kind == "term"
+
+
+def test_line_of_a_change_is_that_of_the_part_that_changes() -> None:
+    answer = made("def f(x, y):\n    return (\n        x\n        + -(\n y))\n")
+    sources = module._Source.of(answer)
+    assert sources is not None
+    before = [edit.number for edit in sources.edits("put_in", [])]
+    list(sources.edits("leave_out", []))
+    assert [edit.number for edit in sources.edits("put_in", [])] == before
 
 
 def test_the_answer_has_its_own_code_again_whatever_happens() -> None:

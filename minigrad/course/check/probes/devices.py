@@ -84,7 +84,8 @@ def names_of_ours(answer: Any) -> set[str]:
 
     def add(function: Any) -> None:
         own = inspect.unwrap(function)
-        codes.append((own.__code__, own.__globals__))
+        if inspect.isfunction(own):
+            codes.append((own.__code__, own.__globals__))
 
     for each in vars(answer).values():
         if isinstance(each, staticmethod):
