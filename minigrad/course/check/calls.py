@@ -87,7 +87,8 @@ class Call:
             self.facts["crash"] = crashes[0]
             return self
         self.facts |= {
-            "left": lent.changed(),
+            # A rule may watch its leaves: what a hook makes of them is judged.
+            "left": tuple(n for n in lent.changed() if not n.endswith(".hooks")),
             "outputs": tuple(self._output(value) for value in self.results()),
             "changed": self._changed_inputs(),
             "save_calls": self.watch.save_calls,

@@ -71,7 +71,11 @@ class OfFunction:
     ) -> tuple[Finding, ...]:
         """What has no name, or only a guess for one, by what makes it right."""
         first = findings[0]
-        if first.ids and not first.is_guess:
+        trials = [trial for each in facts for trial in each.trials]
+        crashes = [trial.crash for trial in trials]
+        crashes += [run.crash for trial in trials for run in trial.passes]
+        is_full = any(one and "MemoryError" in one.kinds for one in crashes)
+        if is_full or (first.ids and not first.is_guess):
             return findings
         wrong = [each.case for each in facts if not self._is_right(each)]
         if not wrong:
@@ -82,7 +86,7 @@ class OfFunction:
             self.deadline.restart(ONE_CALL)
             try:
                 usual = self._called(watch, wrong[0])
-            except OutOfTimeError:
+            except (OutOfTimeError, MemoryError):
                 return False
             seen = replace(facts[0], case=wrong[0], trials=(usual,))
             return self._is_right(seen)
@@ -108,7 +112,7 @@ class OfFunction:
             with self.deadline.watching():
                 random = np.random.default_rng(self.seed)
                 return more is None or not any(more(self.answer, random))
-        except (StoppedError, OutOfTimeError):
+        except (StoppedError, OutOfTimeError, MemoryError):
             return False
 
     def _called(self, watch: Watch, case: Case) -> Trial:

@@ -16,7 +16,7 @@ from minigrad.course.grade import results
 from tests.course.grade.test_borrowers import IN_VAIN, KINDS
 from tests.course.grade.with_strangers import compare_honest, hand_in, run
 
-ATTACKERS = [name for name in KINDS if name != IN_VAIN][-20:]
+ATTACKERS = [name for name in KINDS if name not in IN_VAIN][-20:]
 
 
 def main() -> None:

@@ -196,10 +196,15 @@ const secret = location.protocol === "file:" ? null : sessionStorage.getItem(pla
 let socket = null;
 let seen = null;
 let since = 0;
+let late = null; // what was asked of a room that did not hear it yet
 
 function connect() {
   socket = new WebSocket(`${location.protocol.replace("http", "ws")}//${location.host}/live`);
-  socket.onopen = () => socket.send(JSON.stringify({ secret }));
+  socket.onopen = () => {
+    socket.send(JSON.stringify({ secret }));
+    if (late) socket.send(late);
+    late = null;
+  };
   socket.onmessage = ({ data }) => {
     const news = JSON.parse(data);
     if (news.seen) seen = news.seen;
@@ -221,7 +226,9 @@ function order(name) {
     if (!part) return;
     since = name === "closed" ? 0 : Date.now();
     const more = name === "ask" ? { id: part.dataset.vote, choices: choicesOf(part).length } : {};
-    if (socket?.readyState === 1) socket.send(JSON.stringify({ do: name, ...more }));
+    const asked = JSON.stringify({ do: name, ...more });
+    if (socket?.readyState === 1) socket.send(asked);
+    else late = asked;
     show();
   };
 }
