@@ -64,12 +64,12 @@ class BackwardPicture(Words):
         ctx = self._ctxs[event["cid"]]
         call = self._calls.get(ctx["node"], {})
         kept = [
-            text
-            if (name := self._entry_name(key, ref, call)) == text
+            name
+            if (name := self._entry_name(key, ref, call)) == text or not text
             else message("why.equals", left=name, right=text)
             for key, ref in self._boxes.get(event["cid"], {}).items()
             if key.startswith(("saved.", "attr.")) and ref
-            if (text := self._text(ref)) != FREED
+            if (text := self._several(ref)) != FREED
         ]
         returned = [self._text(ref) for ref in event["returned"]]
         fields = {"function": ctx["function"], "returned": joined(returned)}

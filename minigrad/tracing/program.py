@@ -87,7 +87,11 @@ class Program:
         """
         assert self.start is not None
         assert self.modes is not None
-        home, made, session.start = copied_anew(self.start)
+        made = None
+        with contextlib.suppress(ReachedOutsideError), refused_outside(session.refuse):
+            home, made, session.start = copied_anew(self.start)
+        if made is None:
+            return  # what makes a copy would have reached outside
         values, known, hooks, call, variables = made
         session.names = [*known, home]
         home |= values
@@ -229,8 +233,11 @@ def block_of(driver: FrameType) -> CodeType:
     Raises: CannotCopyError if its text is not to be had, or means nothing alone.
     """
     code, inside = driver.f_code, with_statement(driver)
+    is_function = code.co_flags & inspect.CO_OPTIMIZED
+    if not is_function and driver.f_locals is not driver.f_globals:
+        raise CannotCopyError("the program stands in the body of a class")
     alone: list[ast.stmt] = [inside]
-    if code.co_flags & inspect.CO_OPTIMIZED:
+    if is_function:
         used = {node.id for node in ast.walk(inside) if isinstance(node, ast.Name)}
         name = "around" if code.co_name.startswith("<") else code.co_name
         parameters = ", ".join([name for name in driver.f_locals if name in used])
@@ -269,7 +276,8 @@ def with_statement(driver: FrameType) -> ast.With:
         for item in node.items:
             at = item.context_expr
             place = at.lineno, at.end_lineno, at.col_offset, at.end_col_offset
-            if place in turns:
+            here = node.lineno <= driver.f_lineno <= (at.end_lineno or 0)
+            if here and place in turns:
                 found[turns[place]] = node, item
     if not found:
         raise CannotCopyError("the program's lines can't be found")

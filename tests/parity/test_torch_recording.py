@@ -179,6 +179,30 @@ def places(torch: Any) -> list[Any]:
     ]
 
 
+@pytest.mark.parametrize("named", [False, True])
+def test_what_forward_sets_is_heard_by_place_and_by_name(
+    torch: Any, named: bool
+) -> None:
+    class Two(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            given: Any = ((), {"value": False}) if named else ((False,), {})
+            ctx.set_materialize_grads(*given[0], **given[1])
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx: Any, g: Any, h: Any) -> Any:
+            assert h is None
+            return g * 2
+
+    x = torch.tensor(1.0, requires_grad=True)
+    with mg.record() as trace:
+        Two.apply(x)[0].backward()
+    kinds = [event["k"] for event in trace.data["events"]]
+    assert "grad.absent" in kinds
+    assert x.grad == 2
+
+
 @pytest.mark.parametrize("fails", [False, True])
 def test_nothing_stays_in_torch_after_a_recording(torch: Any, fails: bool) -> None:
     before = places(torch)

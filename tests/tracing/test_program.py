@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import minigrad as mg
 from minigrad.tracing import Recorder, Trace
@@ -169,3 +170,56 @@ def test_names_inside_and_outside_are_kept_apart() -> None:
     trace = by_name(mg.tensor(2.0, requires_grad=True))
     assert "leads to 2 nodes AccumulateGrad of held" in trace.sentences(1)[0]
     same_again(trace)
+
+
+def test_block_that_is_over_is_not_the_program() -> None:
+    ran: list[int] = []
+    with mg.no_grad():
+        ran.append(1)
+    session = mg.record(keep_values=True)
+    trace = session.__enter__()
+    (mg.tensor(2.0, requires_grad=True) * 3).backward()
+    session.__exit__(None, None, None)
+    assert trace.program is not None
+    assert "lines can't be found" in trace.program.why_not
+    assert ran == [1]
+
+
+def test_block_in_the_body_of_a_class_says_so() -> None:
+    class Body:
+        with mg.record(keep_values=True) as trace:
+            (mg.tensor(2.0, requires_grad=True) * 3).backward()
+
+    assert Body.trace.program is not None
+    assert "the body of a class" in Body.trace.program.why_not
+
+
+class Writes:
+    """What writes a file when it is copied."""
+
+    path = ""
+
+    def __setstate__(self, state: Any) -> None:
+        with open(self.path, "w"):  # copies know no module here
+            pass
+
+
+def test_copy_that_would_write_a_file_is_refused(tmp_path: Path) -> None:
+    Writes.path = str(tmp_path / "copied.txt")
+    one = Writes()
+    one.kept = 3.0  # type: ignore[attr-defined]
+    with mg.record(keep_values=True) as trace:
+        (mg.tensor(2.0, requires_grad=True) * one.kept).backward()  # type: ignore[attr-defined]
+    with pytest.raises(mg.errors.MinigradError, match="writes to"):
+        trace.what_if("MulBackward0 is ready", gradient=2.0)
+    assert not Path(Writes.path).exists()
+
+
+def test_array_of_a_class_that_is_installed_is_copied() -> None:
+    kind = type("Quantity", (np.ndarray,), {"__module__": "an_installed_one"})
+    units = np.array([2.0, 1.0]).view(kind)
+    with mg.record(keep_values=True) as trace:
+        units[0] += 1
+        (mg.tensor([1.0, 1.0], requires_grad=True) * mg.tensor(np.asarray(units))).sum()
+    assert same_again(trace) > 0
+    assert units.tolist() == [3.0, 1.0]

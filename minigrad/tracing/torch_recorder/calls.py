@@ -34,9 +34,10 @@ class TorchCalls:
 
         return apply
 
-    def sets_flag(self, run: Callable[[], Any], ctx: Any, value: Any) -> Any:
+    def sets_flag(self, run: Any, ctx: Any, *given: Any) -> Any:
         """``set_materialize_grads`` is called: what it sets is nowhere to be read."""
         if self._tell.listens() and self._calls:
+            (value,) = given or run.keywords.values()
             self._calls[-1].flags["materialize_grads"] = value
         return run()
 

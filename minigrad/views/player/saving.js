@@ -8,7 +8,7 @@ import { message } from "./messages.js";
 
 const STYLES = [
   "display", "fill", "stroke", "stroke-width", "stroke-dasharray", "opacity",
-  "visibility", "clip-path", "transform", "transform-origin", "marker-start", "marker-end", "font-family", "font-size", "font-weight", "text-anchor", "paint-order", "rx",
+  "visibility", "clip-path", "transform", "transform-origin", "transform-box", "scale", "marker-start", "marker-end", "font-family", "font-size", "font-weight", "text-anchor", "paint-order", "rx",
 ];
 const MARGIN = 16;
 const LINE = 19;
