@@ -196,7 +196,7 @@ def test_what_forward_sets_is_heard_by_place_and_by_name(
             return g * 2
 
     x = torch.tensor(1.0, requires_grad=True)
-    with mg.record() as trace:
+    with minigrad.record() as trace:
         Two.apply(x)[0].backward()
     kinds = [event["k"] for event in trace.data["events"]]
     assert "grad.absent" in kinds
