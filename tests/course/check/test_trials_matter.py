@@ -142,7 +142,7 @@ ROWS: list[tuple[str, str, str, str, Any]] = [
     ("P14", "Attribute.shares_memory", "ReLU", "ArrayMask", False),
     ("P14", "Attribute.is_output", "Exp", "ResultAsAttribute", False),
     ("P15", "Trial.changed", "StraightThroughRound", "RoundsTheInput", ()),
-    ("P15", "Trial.left", "Square", "HookInForward", ()),
+    ("P15", "Trial.left", "Square", "HooksLeftInForce", ()),
     ("P15", "Trial.dirty", "InplaceScale", "NotMarked", (0,)),
     ("P15", "Output.is_input", "InplaceScale", "MarkedAndLeftAsItWas", None),
     *[
