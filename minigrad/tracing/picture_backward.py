@@ -64,12 +64,12 @@ class BackwardPicture(Words):
         ctx = self._ctxs[event["cid"]]
         call = self._calls.get(ctx["node"], {})
         kept = [
-            name
-            if (name := self._entry_name(key, ref, call)) == text or not text
+            text
+            if (name := self._entry_name(key, ref, call)) == text
             else message("why.equals", left=name, right=text)
             for key, ref in self._boxes.get(event["cid"], {}).items()
             if key.startswith(("saved.", "attr.")) and ref
-            if (text := self._several(ref)) != FREED
+            if (text := self._text(ref)) != FREED
         ]
         returned = [self._text(ref) for ref in event["returned"]]
         fields = {"function": ctx["function"], "returned": joined(returned)}
@@ -139,9 +139,10 @@ class BackwardPicture(Words):
 
     def on_ctx_free(self, event: Event) -> None:
         freed = len(event.get("ctx", {"set": ()})["set"])
+        node = self._label(event["n"])
         if freed:
-            tell(event, message("why.lets-go", count=freed))
-        event.setdefault("say", message("why.lets-go.nothing"))
+            tell(event, message("why.lets-go", count=freed, node=node))
+        event.setdefault("say", message("why.lets-go.nothing", node=node))
 
     def on_backward_end(self, event: Event) -> None:
         for node in list(self._sent):

@@ -21,9 +21,12 @@ class Values:
         self._texts: dict[str, str] = {}
 
     def text(self, ref: Ref | None) -> str:
-        """A value inside a sentence: a number, a short list, or a shape."""
+        """A value inside a sentence: a number, a short list, a shape, or several."""
         if ref is None:
             return "None"
+        if "i" in ref:
+            inside = ", ".join([self.text(one) for one in ref["i"]])
+            return f"({inside},)" if len(ref["i"]) == 1 else f"({inside})"
         key = ref.get("v")
         if key is None:
             return str(ref.get("r", ""))

@@ -77,12 +77,12 @@ course.predict(
     then=three_squares,
     so=lambda ran: ran.first(
         {
-            "as soon as its own backward has run": "the box lets it go",
+            "as soon as its own backward has run": "lets it go",
             "when the whole backward is over": "backward is finished",
         }
     ),
     why="The engine releases what a node has saved, right after that node's backward.",
-    at="the box lets it go",
+    at="lets it go",
     memory=True,
 )
 

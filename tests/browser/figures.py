@@ -23,6 +23,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import minigrad
 from minigrad import _bootstrap
 from minigrad.autograd import Function
+from minigrad.bench.engine import builtin_chain, custom_chain
 from minigrad.tracing import Recorder, Trace
 from minigrad.views import Recording, graph, page, picture, record
 from tests.browser.laboratory import FLAGS, Lab, Notebook, running_lab
@@ -107,20 +108,6 @@ async ([name, values]) => {
 """
 
 
-class Square(Function):
-    """x * x, as a learner writes it."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        ctx.save_for_backward(x)
-        return x * x
-
-    @staticmethod
-    def backward(ctx: Any, grad_output: Any) -> Any:
-        (x,) = ctx.saved_tensors
-        return 2 * x * grad_output
-
-
 class Halve(Function):
     """A learner's own Function: its lines are in the recording."""
 
@@ -153,22 +140,7 @@ def long_recording(rounds: int = 166) -> Recording:
     return trace
 
 
-def squares(x: Any) -> None:
-    """A hundred calls of a learner's Function, and back."""
-    for _ in range(100):
-        x = Square.apply(x)
-    x.sum().backward()
-
-
-def built_ins(x: Any) -> None:
-    """A hundred built-in operations, and back."""
-    y, weight, bias = x, *[x.detach().requires_grad_() for _ in range(2)]
-    for _ in range(25):
-        y = (y * weight + bias + x).tanh()
-    y.sum().backward()
-
-
-def event_times(program: Callable[[Any], None], rounds: int = 15) -> list[float]:
+def event_times(program: Callable[[], Any], rounds: int = 15) -> list[float]:
     """Microseconds of this thread that an event of the story adds to a program.
 
     Each round runs it alone and then recorded without lines, from before the recording
@@ -176,7 +148,6 @@ def event_times(program: Callable[[Any], None], rounds: int = 15) -> list[float]
     """
 
     def timed(trace: Trace | None) -> float:
-        x = minigrad.tensor([0.5], requires_grad=True)
         recorder = (
             contextlib.nullcontext() if trace is None else Recorder(trace, lines=False)
         )
@@ -185,7 +156,7 @@ def event_times(program: Callable[[Any], None], rounds: int = 15) -> list[float]
         try:
             begin = time.thread_time()
             with recorder:
-                program(x)
+                program()
             return time.thread_time() - begin
         finally:
             gc.enable()
@@ -280,8 +251,10 @@ def told(name: str, times: Sequence[float], goal: str, unit: str = "ms") -> str:
 
 def budgets(browser: Browser, folder: Path, repeats: int = 5) -> Iterator[str]:
     """What the player has promised, one a line."""
-    yield told("event of 100 own nodes, CPU", event_times(squares), "5 us", "us")
-    yield told("event of 100 built-in, CPU", event_times(built_ins), "5 us", "us")
+    chains = {"own nodes": custom_chain, "built-in": builtin_chain}
+    for name, chain in chains.items():
+        times = event_times(chain(minigrad, size=1, length=100))
+        yield told(f"event of 100 {name}, CPU", times, "5 us", "us")
     product = recorded()._pictured()
     size = len(page.page_of(product).encode()) / 1e3
     yield told("page of one product", [size], "60 kB", "kB")

@@ -183,7 +183,7 @@ def places(torch: Any) -> list[Any]:
 def test_what_forward_sets_is_heard_by_place_and_by_name(
     torch: Any, named: bool
 ) -> None:
-    class Two(torch.autograd.Function):  # type: ignore[misc]
+    class Two(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
             given: Any = ((), {"value": False}) if named else ((False,), {})

@@ -69,6 +69,9 @@ def disagreements(data: Json) -> list[str]:
         elif kind in ("graph.node", "node.enter", "node.exit"):
             if labels[event["n"]] not in say:
                 wrong(f"it does not name {labels[event['n']]}")
+        elif kind == "ctx.free":
+            if not any([name in say for name in called[event["n"]]]):
+                wrong(f"it does not name {labels[event['n']]}")
         elif kind == "grad":
             edge = edges[event["e"]]
             gets = [f"{name} gets " for name in called[edge["to"]]]

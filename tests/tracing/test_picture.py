@@ -125,7 +125,7 @@ def test_product_is_told_in_few_stops_with_reasons(lines: bool) -> None:
         "The box opens: x = 2 and w = 5 are there. Mul's backward returns 5 and 2.",
         "x gets 5 \u00d7 1 = 5, because w was 5; "
         "w gets 2 \u00d7 1 = 2, because x was 2.",
-        "The saved values aren't needed any more, so the box lets them go.",
+        "The saved values aren't needed any more, so the box of Mul lets them go.",
         "x.grad is 5 and w.grad is 2.",
     ]
 

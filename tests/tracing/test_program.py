@@ -199,6 +199,9 @@ class Writes:
 
     path = ""
 
+    def __init__(self) -> None:
+        self.kept = 3.0
+
     def __setstate__(self, state: Any) -> None:
         with open(self.path, "w"):  # copies know no module here
             pass
@@ -207,9 +210,8 @@ class Writes:
 def test_copy_that_would_write_a_file_is_refused(tmp_path: Path) -> None:
     Writes.path = str(tmp_path / "copied.txt")
     one = Writes()
-    one.kept = 3.0  # type: ignore[attr-defined]
     with mg.record(keep_values=True) as trace:
-        (mg.tensor(2.0, requires_grad=True) * one.kept).backward()  # type: ignore[attr-defined]
+        (mg.tensor(2.0, requires_grad=True) * one.kept).backward()
     with pytest.raises(mg.errors.MinigradError, match="writes to"):
         trace.what_if("MulBackward0 is ready", gradient=2.0)
     assert not Path(Writes.path).exists()

@@ -123,6 +123,12 @@ def test_plain_text_tells_the_story_and_how_much_more_there_is() -> None:
     ]
 
 
+def test_page_of_the_same_told_four_times_is_at_most_60_kilobytes() -> None:
+    data = stories.mul_constant()
+    data["events"] *= 4
+    assert len(page.page_of(data)) < 60_000
+
+
 def test_page_of_the_product_with_all_lines_is_at_most_60_kilobytes() -> None:
     assert len(page.page_of(pictures.recorded()._pictured()).encode()) < 60_000
 
