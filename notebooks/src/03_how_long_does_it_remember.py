@@ -143,7 +143,7 @@ course.predict(
         (False, False): "neither of them",
     }[ran.value[0]["saved"], ran.value[0]["kept"]],
     why="The engine releases what was saved; it knows nothing about attributes.",
-    at="Nothing was saved here",
+    at="saved nothing",
 )
 
 # %% [markdown] tags=["explain", "slide"]
