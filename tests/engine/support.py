@@ -80,6 +80,20 @@ def rule(torch: Any, forward: Any, backward: Any = None, name: str = "F") -> Any
     return type(torch.autograd.Function)(name, (torch.autograd.Function,), body)
 
 
+def square(torch: Any, name: str = "Square") -> Any:
+    """A Function: x * x, from a saved input."""
+
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * x
+
+    def backward(ctx: Any, grad: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return grad * 2 * x
+
+    return rule(torch, forward, backward, name)
+
+
 def triple(torch: Any, seen: list[Any]) -> Any:
     """A Function ``Triple`` that puts every ctx it is given into ``seen``."""
 
@@ -107,6 +121,16 @@ def tangent_of(torch: Any, tensor: Any) -> Any:
     """The tangent, as Python numbers; None if there is none."""
     tangent = torch.autograd.forward_ad.unpack_dual(tensor).tangent
     return None if tangent is None else tangent.tolist()
+
+
+@contextmanager
+def tangent_refused(torch: Any, says: str) -> Iterator[None]:
+    """A level of forward mode that ends in a TangentError with these words."""
+    with (
+        torch.autograd.forward_ad.dual_level(),
+        raises(torch, errors.TangentError, says),
+    ):
+        yield
 
 
 def with_jvp(torch: Any, forward: Any, jvp: Any, **methods: Any) -> Any:

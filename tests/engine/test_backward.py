@@ -157,29 +157,11 @@ def test_grad_runs_only_nodes_on_a_path(torch: Any) -> None:
     assert log == ["A"]
 
 
-@pytest.mark.rule("N11")
-def test_grad_of_an_intermediate_does_not_run_what_made_it(torch: Any) -> None:
-    log: list[Any] = []
-    h = logged(torch, "Below", log)(leaf(torch, 1.0))
-    torch.autograd.grad(logged(torch, "Above", log)(h), h)
-    assert log == ["Above"]
-
-
 @pytest.mark.rule("N12")
 def test_backward_with_inputs_accumulates_only_there(torch: Any) -> None:
     x, w = leaf(torch, 2.0), leaf(torch, 3.0)
     (x * w).backward(inputs=[x])
     assert (x.grad.item(), w.grad) == (3.0, None)
-
-
-@pytest.mark.rule("N12")
-@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
-@pytest.mark.filterwarnings("ignore:(?s).*The .grad attribute of a Tensor that is not")
-def test_backward_with_inputs_fills_the_grad_of_a_non_leaf(torch: Any) -> None:
-    x = leaf(torch, 2.0)
-    h = x * 2
-    (h * 5).backward(inputs=[h])
-    assert (h.grad.item(), x.grad) == (5.0, None)
 
 
 @pytest.mark.rule("N12")
@@ -196,11 +178,12 @@ def test_backward_with_an_unreachable_input_does_nothing_there(torch: Any) -> No
     assert stranger.grad is x.grad is None
 
 
-@pytest.mark.rule("N14")
-def test_grad_with_empty_inputs_is_an_error(torch: Any) -> None:
+@pytest.mark.rule("N14", "N16")
+@pytest.mark.parametrize("inputs", [[], {}])
+def test_grad_with_empty_inputs_is_an_error(torch: Any, inputs: Any) -> None:
     says = "`inputs` argument to `grad()` cannot be empty."
     with raises(torch, errors.GradientArgumentError, says):
-        torch.autograd.grad(leaf(torch, 2.0) * 2, [])
+        torch.autograd.grad(leaf(torch, 2.0) * 2, inputs)
 
 
 @pytest.mark.rule("N18")
@@ -214,21 +197,6 @@ def test_exception_in_the_middle_keeps_what_was_accumulated(torch: Any) -> None:
     with pytest.raises(Boom):
         y.backward()
     assert (a.grad, b.grad.item()) == (None, 2.0)
-
-
-@pytest.mark.rule("N18")
-def test_exception_in_the_middle_leaves_visited_nodes_freed(torch: Any) -> None:
-    def backward(ctx: Any, grad: Any) -> Any:
-        raise Boom
-
-    a, b = leaf(torch, 1.0), leaf(torch, 3.0)
-    failing = rule(torch, lambda ctx, x: x * 1, backward).apply(a)
-    h = b * b
-    y = failing + h
-    with pytest.raises(Boom):
-        y.backward()
-    with raises(torch, errors.SavedFreedError, "second time"):
-        h.backward()
 
 
 @pytest.mark.rule("N19")
@@ -282,10 +250,10 @@ def test_input_asked_for_twice_is_answered_twice(torch: Any) -> None:
 def test_later_gradient_is_added_in_place(torch: Any) -> None:
     x = leaf(torch, 2.0)
     (x * 2).backward()
-    first = x.grad
+    first, version = x.grad, x.grad._version
     (x * 3).backward()
     assert x.grad is first
-    assert first.item() == 5.0
+    assert (first.item(), first._version) == (5.0, version + 1)
 
 
 @pytest.mark.rule("O05")
@@ -388,14 +356,6 @@ def test_summing_changes_no_gradient_that_someone_holds(torch: Any) -> None:
     assert (held[0].item(), x.grad.item()) == (2.0, 5.0)
 
 
-@pytest.mark.rule("O02")
-def test_first_gradient_is_copied_if_somebody_holds_it(torch: Any) -> None:
-    mine = torch.tensor([2.0, 3.0], dtype=torch.float64)
-    x = leaf(torch, 1.0, 1.0)
-    rule(torch, lambda ctx, x: x * 1, lambda ctx, grad: mine).apply(x).sum().backward()
-    assert not same_memory(x.grad, mine)
-
-
 @pytest.mark.rule("O03")
 def test_expanded_gradient_is_dense_in_grad(torch: Any) -> None:
     x = torch.ones((3, 2), requires_grad=True)
@@ -433,7 +393,7 @@ def test_integers_cannot_require_grad(torch: Any) -> None:
         whole.requires_grad = True
 
 
-@pytest.mark.rule("P01")
+@pytest.mark.rule("P01", "P06")
 @pytest.mark.parametrize("swapped", [False, True])
 def test_newest_ready_node_runs_first(torch: Any, swapped: bool) -> None:
     log: list[Any] = []
@@ -496,16 +456,6 @@ def test_leaf_accumulates_before_any_other_ready_node(torch: Any) -> None:
     b = logged(torch, "B", [])(z)
     (a + b).backward()
     assert filled == [True]
-
-
-@pytest.mark.rule("P06")
-@pytest.mark.parametrize("swapped", [False, True])
-def test_order_follows_creation_and_not_position(torch: Any, swapped: bool) -> None:
-    log: list[Any] = []
-    x = leaf(torch, 1.0)
-    a, b = logged(torch, "A", log)(x), logged(torch, "B", log)(x)
-    (b * a if swapped else a * b).backward()
-    assert log == ["B", "A"]
 
 
 @pytest.mark.rule("G08")

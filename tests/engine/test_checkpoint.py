@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import re
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
@@ -137,8 +138,9 @@ def test_another_number_of_saved_tensors_is_an_error(torch: Any) -> None:
     changing = in_turn(lambda x: x.exp().sin(), lambda x: x.exp())
     y = checkpoint(torch, changing, leaf(torch, 2.0))
     says = (
-        "A different number of tensors was saved during the original forward and "
-        r"recomputation.\nNumber of tensors saved during forward: 2\n"
+        "^torch.utils.checkpoint: A different number of tensors was saved during the "
+        r"original forward and recomputation.\n"
+        r"Number of tensors saved during forward: 2\n"
         "Number of tensors saved during recomputation: 1"
     )
     with pytest.raises(torch.utils.checkpoint.CheckpointError, match=says):
@@ -164,11 +166,15 @@ def test_another_shape_is_an_error_unless_it_is_not_checked(torch: Any) -> None:
 
     x = leaf(torch, 2.0, 3.0)
     y = checkpoint(torch, changing(), x)
+    name = torch.__name__
     says = (
         "Recomputed values for the following tensors have different metadata than "
-        r"during the forward pass.\ntensor at position 0:\nsaved metadata: {'shape': "
+        "during the forward pass.\ntensor at position 0:\n"
+        f"saved metadata: {{'shape': {name}.Size([2]), 'dtype': {name}.float64, "
+        "'device': device(type='cpu')}\n"
+        f"recomputed metadata: {{'shape': {name}.Size([2, 1])"
     )
-    with pytest.raises(torch.utils.checkpoint.CheckpointError, match=says):
+    with pytest.raises(torch.utils.checkpoint.CheckpointError, match=re.escape(says)):
         y.sum().backward()
     one = leaf(torch, 2.0)
     changing_slope = in_turn(lambda x: x.exp(), lambda x: (x - 2).reshape(1).exp())
@@ -483,27 +489,3 @@ def test_debug_names_the_cause_where_recomputation_differs(torch: Any) -> None:
     )
     with pytest.raises(torch.utils.checkpoint.CheckpointError, match=says):
         y.backward()
-
-
-@pytest.mark.rule("Y05")
-def test_error_of_another_recomputation_begins_with_the_name_once(torch: Any) -> None:
-    changing = in_turn(lambda x: x.exp().sin(), lambda x: x.exp())
-    y = checkpoint(torch, changing, leaf(torch, 2.0))
-    says = r"^torch.utils.checkpoint: A different number of tensors was saved"
-    with pytest.raises(torch.utils.checkpoint.CheckpointError, match=says):
-        y.backward()
-
-
-@pytest.mark.rule("Y06")
-def test_error_of_another_shape_shows_shape_dtype_and_device(torch: Any) -> None:
-    changing = in_turn(lambda x: x.exp(), lambda x: x.reshape(2, 1).exp())
-    y = checkpoint(torch, changing, leaf(torch, 2.0, 3.0))
-    name = torch.__name__
-    says = (
-        f"saved metadata: {{'shape': {name}.Size([2]), 'dtype': {name}.float64, "
-        "'device': device(type='cpu')}\n"
-        f"recomputed metadata: {{'shape': {name}.Size([2, 1])"
-    )
-    with pytest.raises(torch.utils.checkpoint.CheckpointError) as caught:
-        y.sum().backward()
-    assert says in str(caught.value)

@@ -69,16 +69,6 @@ def test_nobody_asks_for_a_history_that_is_refused_under_no_grad(torch: Any) -> 
     assert y.tolist() == [12.0]
 
 
-@pytest.mark.rule("A17")
-def test_apply_takes_the_dirty_mark_off_ctx(torch: Any) -> None:
-    def forward(ctx: Any, x: Any) -> Any:
-        ctx.mark_dirty(x)
-        return x.mul_(2)
-
-    y = rule(torch, forward).apply(leaf(torch, 2.0) * 1)
-    assert y.grad_fn.dirty_tensors is None
-
-
 @pytest.mark.rule("Q10", "Q11")
 def test_history_that_a_change_of_a_view_has_rewritten_takes_hooks(torch: Any) -> None:
     seen: list[Any] = []

@@ -201,16 +201,6 @@ def test_cotangents_fit_the_outputs(torch: Any) -> None:
         back(vector(torch, 1.0, 2.0, 3.0))
 
 
-def test_jacrev_has_the_shape_of_output_and_input(torch: Any) -> None:
-    x, y = vector(torch, 1.0, 2.0), vector(torch, 3.0, 4.0)
-    jacobian = torch.func.jacrev(lambda x: x * x)(x)
-    assert jacobian.tolist() == [[2.0, 0.0], [0.0, 4.0]]
-    both = torch.func.jacrev(lambda x, y: {"p": x * y, "s": y.sum()}, argnums=(0, 1))
-    found = both(x, y)
-    assert [j.tolist() for j in found["p"]] == [[[3, 0], [0, 4]], [[1, 0], [0, 2]]]
-    assert [j.tolist() for j in found["s"]] == [[0.0, 0.0], [1.0, 1.0]]
-
-
 def test_jacobian_in_chunks(torch: Any) -> None:
     x = vector(torch, 1.0, 2.0, 3.0)
     for chunk_size in (1, 2, 5):
@@ -218,24 +208,6 @@ def test_jacobian_in_chunks(torch: Any) -> None:
         assert jacobian.tolist() == [[2, 0, 0], [0, 4, 0], [0, 0, 6]]
     with raises(torch, errors.MappingError, "`chunk_size` should be greater than 0."):
         torch.func.jacrev(cubes, chunk_size=0)
-
-
-def test_jacobian_with_aux(torch: Any) -> None:
-    jacobian, aux = torch.func.jacrev(lambda x: (x * x, x + 1), has_aux=True)(
-        vector(torch, 1.0, 2.0)
-    )
-    assert jacobian.tolist() == [[2.0, 0.0], [0.0, 4.0]]
-    assert aux.tolist() == [2.0, 3.0]
-
-
-def test_second_derivatives_by_jacrev_of_jacrev(torch: Any) -> None:
-    x = vector(torch, 1.0, 2.0)
-
-    def f(x: Any) -> Any:
-        return x.sum() * (x * x).sum()
-
-    wanted = [[10.0, 6.0], [6.0, 14.0]]
-    assert torch.func.jacrev(torch.func.jacrev(f))(x).tolist() == wanted
 
 
 def test_gradients_of_every_example(torch: Any) -> None:

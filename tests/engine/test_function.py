@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from minigrad import errors
-from tests.engine.support import Boom, leaf, logged, raises, rule, triple
+from tests.engine.support import Boom, leaf, raises, rule, triple
 
 
 @pytest.mark.rule("A01")
@@ -239,13 +239,14 @@ def test_ctx_methods_only_note_what_they_are_given(torch: Any) -> None:
 @pytest.mark.rule("A17")
 def test_apply_takes_the_notes_off_ctx(torch: Any) -> None:
     def forward(ctx: Any, x: Any) -> Any:
-        y, z = x * 2, x * 3
+        z = x * 3
         ctx.save_for_backward(x)
         ctx.save_for_forward(x)
+        ctx.mark_dirty(x)
         ctx.mark_non_differentiable(z)
-        return y, z
+        return x.mul_(2), z
 
-    y, _ = rule(torch, forward).apply(leaf(torch, 2.0))
+    y, _ = rule(torch, forward).apply(leaf(torch, 2.0) * 1)
     ctx = y.grad_fn
     assert ctx.to_save is ctx.saved_for_forward is None
     assert ctx.dirty_tensors is ctx.non_differentiable is None
@@ -338,46 +339,6 @@ def test_ctx_supports_weak_references_and_is_hashable(torch: Any) -> None:
     assert {ctx: 1}[ctx] == 1
 
 
-@pytest.mark.rule("A25")
-def test_exception_in_forward_comes_out_unchanged(torch: Any) -> None:
-    boom = Boom("f")
-
-    def forward(ctx: Any, x: Any) -> Any:
-        raise boom
-
-    with pytest.raises(Boom) as caught:
-        rule(torch, forward).apply(leaf(torch, 2.0))
-    assert caught.value is boom
-    assert torch.is_grad_enabled()
-
-
-@pytest.mark.rule("A25")
-def test_exception_in_setup_context_comes_out_unchanged(torch: Any) -> None:
-    class F(torch.autograd.Function):
-        @staticmethod
-        def forward(x: Any) -> Any:
-            return x * 2
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            raise Boom("s")
-
-    with pytest.raises(Boom, match="s"):
-        F.apply(leaf(torch, 2.0))
-    assert torch.is_grad_enabled()
-
-
-@pytest.mark.rule("A26")
-def test_exception_in_backward_comes_out_unchanged(torch: Any) -> None:
-    def backward(ctx: Any, grad: Any) -> Any:
-        raise Boom("b")
-
-    y = rule(torch, lambda ctx, x: x * 2, backward).apply(leaf(torch, 2.0))
-    with pytest.raises(Boom, match="b"):
-        y.backward()
-    assert torch.is_grad_enabled()
-
-
 @pytest.mark.rule("A27")
 def test_grad_fn_apply_runs_the_bare_rule(torch: Any) -> None:
     x = leaf(torch, 2.0)
@@ -435,13 +396,6 @@ def test_forward_and_backward_are_plain_functions(torch: Any) -> None:
     ctx = types.SimpleNamespace()
     assert Triple.forward(ctx, torch.tensor(2.0)).item() == 6.0
     assert Triple.backward(ctx, torch.tensor(1.0)).item() == 3.0
-
-
-def test_logged_function_is_named_in_the_log(torch: Any) -> None:
-    log: list[Any] = []
-    y = logged(torch, "Named", log)(leaf(torch, 2.0))
-    y.backward()
-    assert (log, y.grad_fn.name()) == (["Named"], "NamedBackward")
 
 
 @pytest.mark.rule("A15")

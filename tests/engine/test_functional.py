@@ -7,16 +7,12 @@ import pytest
 import minigrad
 from minigrad import errors
 from tests.engine.support import leaf, raises, rule
+from tests.engine.transformed import cubes
 
 
 def plain(torch: Any, *values: float) -> Any:
     """A vector, or for a single value a number, that requires no grad."""
     return leaf(torch, *values).detach()
-
-
-def cubes(x: Any) -> Any:
-    """The sum of the cubes."""
-    return (x * x * x).sum()
 
 
 @pytest.mark.rule("X01")

@@ -113,16 +113,6 @@ def test_enable_grad_in_backward_allows_a_local_graph(torch: Any) -> None:
     assert x.grad.item() == y.item()
 
 
-@pytest.mark.rule("T10")
-def test_grad_mode_belongs_to_its_thread(torch: Any) -> None:
-    seen: list[bool] = []
-    with torch.no_grad():
-        thread = threading.Thread(target=lambda: seen.append(torch.is_grad_enabled()))
-        thread.start()
-        thread.join()
-    assert seen == [True]
-
-
 @pytest.mark.rule("T03")
 def test_decorated_generator_has_the_mode_inside_and_not_between(torch: Any) -> None:
     seen = []

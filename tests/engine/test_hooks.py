@@ -441,7 +441,7 @@ def test_node_hook_sees_gradients_in_the_shape_of_the_input(torch: Any) -> None:
     assert seen == [[4.0, 4.0]]
 
 
-@pytest.mark.rule("Q14")
+@pytest.mark.rule("Q14", "N11")
 def test_node_of_a_captured_input_runs_neither_itself_nor_its_hooks(
     torch: Any,
 ) -> None:
@@ -519,32 +519,19 @@ def test_hook_cannot_make_a_gradient_from_none(torch: Any) -> None:
 
 
 @pytest.mark.rule("Q17")
-@pytest.mark.parametrize("kind", ["tensor", "pre", "post", "accumulated", "captured"])
-def test_exception_of_a_hook_passes_and_leaves_all_usable(
-    torch: Any, kind: str
+def test_exception_of_the_hook_of_a_captured_input_leaves_all_usable(
+    torch: Any,
 ) -> None:
-    def hook(*grads: Any) -> None:
+    def hook(grad: Any) -> None:
         raise Boom("h")
 
-    x = leaf(torch, 2.0)
-    y = x * 2
-    if kind in ("tensor", "captured"):
-        handle = y.register_hook(hook)
-    elif kind == "pre":
-        handle = y.grad_fn.register_prehook(hook)
-    elif kind == "post":
-        handle = y.grad_fn.register_hook(hook)
-    else:
-        handle = x.register_post_accumulate_grad_hook(hook)
-    run = functools.partial(torch.autograd.grad, y, y)
+    y = leaf(torch, 2.0) * 2
+    handle = y.register_hook(hook)
     with pytest.raises(Boom, match="h"):
-        (run if kind == "captured" else y.backward)()
+        torch.autograd.grad(y, y)
     assert torch.is_grad_enabled()
     handle.remove()
-    x.grad = None
-    y = x * 2
-    y.backward()
-    assert x.grad.item() == 2.0
+    assert torch.autograd.grad(y, y)[0].item() == 1.0
 
 
 @pytest.mark.rule("Q18")
@@ -727,17 +714,6 @@ def test_builtin_in_place_takes_retain_grad_along_too(torch: Any) -> None:
     b.mul_(2)
     (b * 5).backward()
     assert (b.retains_grad, b.grad.item()) == (True, 5.0)
-
-
-@pytest.mark.rule("R06")
-def test_metadata_of_a_node_is_one_dict_for_its_user(torch: Any) -> None:
-    x = leaf(torch, 2.0)
-    for y in (x * 3, logged(torch, "F", [])(x)):
-        y.grad_fn.metadata["note"] = 1
-        assert y.grad_fn.metadata is y.grad_fn.metadata
-        assert y.grad_fn.metadata == {"note": 1}
-        assert y.grad_fn.next_functions[0][0].metadata == {}
-        y.backward()
 
 
 def test_hooks_leave_nothing_for_the_collector() -> None:

@@ -5,7 +5,14 @@ from typing import Any
 import pytest
 
 from minigrad import errors
-from tests.engine.support import dual, raises, same_memory, tangent_of, with_jvp
+from tests.engine.support import (
+    dual,
+    raises,
+    same_memory,
+    tangent_of,
+    tangent_refused,
+    with_jvp,
+)
 
 
 @pytest.mark.rule("L20")
@@ -28,15 +35,11 @@ def test_tangent_that_is_no_view_is_refused_for_a_view(torch: Any, as_is: bool) 
     def jvp(ctx: Any, t: Any) -> Any:
         return t if as_is else t.t() * 1
 
-    with (
-        torch.autograd.forward_ad.dual_level(),
-        raises(
-            torch,
-            errors.TangentError,
-            "A custom Function's forward is returning a view (or an input as-is) but "
-            "the jvp is not returning a view.",
-        ),
-    ):
+    says = (
+        "A custom Function's forward is returning a view (or an input as-is) but "
+        "the jvp is not returning a view."
+    )
+    with tangent_refused(torch, says):
         with_jvp(torch, forward, jvp)(dual(torch, [[1.0, 2.0]], [[3.0, 4.0]]))
 
 
@@ -135,14 +138,8 @@ def test_new_tensor_marked_dirty_is_refused_in_forward_mode(torch: Any) -> None:
         ctx.mark_dirty(y)
         return y
 
-    with (
-        torch.autograd.forward_ad.dual_level(),
-        raises(
-            torch,
-            errors.TangentError,
-            "Only input Tensors should be given to ctx.mark_dirty()",
-        ),
-    ):
+    says = "Only input Tensors should be given to ctx.mark_dirty()"
+    with tangent_refused(torch, says):
         with_jvp(torch, forward, lambda ctx, t: t * 2)(dual(torch, 1.0, 3.0))
 
 
@@ -151,15 +148,11 @@ def test_one_tensor_returned_twice_has_no_two_tangents(torch: Any) -> None:
         y = x * 2
         return y, y
 
-    with (
-        torch.autograd.forward_ad.dual_level(),
-        raises(
-            torch,
-            errors.TangentError,
-            "Only inplace operations can re-set the forward grad of a Tensor that "
-            "already has one",
-        ),
-    ):
+    says = (
+        "Only inplace operations can re-set the forward grad of a Tensor that "
+        "already has one"
+    )
+    with tangent_refused(torch, says):
         with_jvp(torch, forward, lambda ctx, t: (t, t))(dual(torch, 1.0, 3.0))
 
 

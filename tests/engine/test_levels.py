@@ -13,29 +13,23 @@ from minigrad import errors
 from minigrad.autograd import forward_ad as fwAD
 from minigrad.engine.builtin import Builtin
 from minigrad.transforms import forward_ad_levels
-from minigrad.transforms.forward_ad_duals import make_dual, unpack_dual
-from minigrad.transforms.forward_ad_interpreter import enter_level
-from minigrad.transforms.forward_ad_levels import exit_level
-from tests.engine.support import Boom
 
 
 def derivative(function: Any, x: Any) -> Any:
     """The derivative of a function of one number: one level more."""
-    level = enter_level()
-    try:
-        dual = make_dual(x, minigrad.ones_like(x.detach()), level)
-        return unpack_dual(function(dual), level)[1]
-    finally:
-        exit_level(level)
+    return minigrad.func.jvp(function, (x,), (minigrad.ones_like(x.detach()),))[1]
 
 
 class Cube(minigrad.autograd.Function):
-    """x**3 with a jvp of its own."""
+    """x**3 with a jvp of its own, which reads what save_for_forward kept."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        ctx.save_for_forward(x)
+    def forward(x: Any) -> Any:
         return x**3
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_forward(*inputs)
 
     @staticmethod
     def jvp(ctx: Any, t: Any) -> Any:
@@ -45,6 +39,8 @@ class Cube(minigrad.autograd.Function):
 
 @pytest.mark.parametrize("cube", [lambda x: x * x * x, lambda x: x**3, Cube.apply])
 def test_levels_nest_to_higher_derivatives(cube: Any) -> None:
+    # Of Cube meant otherwise than in torch 2.13, which takes the saved x for a
+    # constant there: 0, not 6x.
     def first(x: Any) -> Any:
         return derivative(cube, x)
 
@@ -58,28 +54,11 @@ def test_levels_nest_to_higher_derivatives(cube: Any) -> None:
     assert forward_ad_levels.open_levels() == ()
 
 
-def test_levels_are_not_confused() -> None:
-    # d/dx (x * d/dy (x + y)) is 1; one level for both would give 2.
-    def outer(x: Any) -> Any:
-        return x * derivative(lambda y: x + y, minigrad.tensor(1.0))
-
-    assert derivative(outer, minigrad.tensor(1.0)).item() == 1.0
-
-
 def test_saved_output_is_dual_at_the_outer_level_while_the_inner_jvp_runs() -> None:
     def first(x: Any) -> Any:
         return derivative(lambda y: (y * 2).exp(), x)
 
     assert derivative(first, minigrad.tensor(0.0)).item() == 4.0
-
-
-def test_inner_level_closes_after_an_exception() -> None:
-    def fails(x: Any) -> Any:
-        raise Boom
-
-    with pytest.raises(Boom):
-        derivative(fails, minigrad.tensor(1.0))
-    assert forward_ad_levels.open_levels() == ()
 
 
 def test_product_with_itself_in_place_has_the_right_tangent() -> None:

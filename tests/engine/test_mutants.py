@@ -297,7 +297,7 @@ CAUGHT_BY: list[tuple[Callable[[Patch], None], str]] = [
         run_at_the_first_gradient,
         "test_backward.test_leaf_used_by_two_nodes_gets_the_sum",
     ),
-    (oldest_first, "test_backward.test_order_follows_creation_and_not_position"),
+    (oldest_first, "test_backward.test_newest_ready_node_runs_first"),
     (leaves_last, "test_backward.test_leaf_accumulates_before_any_other_ready_node"),
     (
         no_version_check,
@@ -395,7 +395,7 @@ CAUGHT_BY: list[tuple[Callable[[Patch], None], str]] = [
 ]
 
 MORE_ARGUMENTS = {
-    "test_order_follows_creation_and_not_position": (False,),
+    "test_newest_ready_node_runs_first": (False,),
     "test_gradient_of_another_shape_is_an_error": ((),),
     "test_list_or_dict_is_one_output_without_a_graph": (lambda y: [y],),
     "test_grad_mode_inside_backward_is_create_graph": (False,),

@@ -70,13 +70,6 @@ def test_old_base_class_and_old_mark_are_still_there(torch: Any) -> None:
         rule(torch, forward).apply(leaf(torch, 1.0))
 
 
-@pytest.mark.rule("A27")
-def test_node_of_a_function_cannot_be_called(torch: Any) -> None:
-    node = logged(torch, "F", [])(leaf(torch, 1.0)).grad_fn
-    with pytest.raises(TypeError, match="not callable"):
-        node(torch.tensor(1.0))
-
-
 def test_nothing_warns_of_old_ways_in_a_new_program(torch: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -126,7 +126,7 @@ def test_input_returned_twice_gives_two_views(torch: Any) -> None:
     assert seen == [10.0, 1.0]
 
 
-@pytest.mark.rule("D12")
+@pytest.mark.rule("D12", "I09")
 @pytest.mark.parametrize("kind", ["int64", "bool"])
 def test_integer_output_has_no_graph_and_gets_integer_zeros(
     torch: Any, kind: str
@@ -262,7 +262,7 @@ def test_dirty_tensor_must_be_returned(torch: Any) -> None:
 
 
 @pytest.mark.rule("H05")
-def test_marking_a_new_tensor_dirty_warns(torch: Any) -> None:
+def test_marking_a_new_tensor_dirty_warns_only_in_a_graph(torch: Any) -> None:
     def forward(ctx: Any, x: Any) -> Any:
         y = x * 2
         ctx.mark_dirty(y)
@@ -270,7 +270,13 @@ def test_marking_a_new_tensor_dirty_warns(torch: Any) -> None:
 
     F = rule(torch, forward, lambda ctx, grad: grad * 2)
     x = leaf(torch, 2.0)
-    with pytest.warns(UserWarning, match=r"received a tensor that was not an input\."):
+    with torch.no_grad():
+        assert F.apply(x).item() == 4.0
+    says = (
+        r"received a tensor that was not an input\. Only input Tensors that have been "
+        "mutated"
+    )
+    with pytest.warns(UserWarning, match=says):
         y = F.apply(x.clone())
     y.backward()
     assert x.grad.item() == 2.0
@@ -304,22 +310,14 @@ def test_dirty_input_beside_another_output_is_fine(torch: Any) -> None:
 
 
 @pytest.mark.rule("H10")
-def test_node_that_saved_the_old_value_notices_the_change(torch: Any) -> None:
-    a = leaf(torch, 2.0).clone()
-    b = a * a
-    scale_in_place(torch).apply(a)
-    with raises(torch, errors.SavedModifiedError, "modified by an inplace operation"):
-        b.backward()
-
-
-@pytest.mark.rule("H10")
 def test_modified_message_tells_both_versions(torch: Any) -> None:
     a = leaf(torch, 2.0).clone()
     b = a * a
     scale_in_place(torch).apply(a)
     says = "is at version 2; expected version 0 instead"
-    with raises(torch, errors.SavedModifiedError, says):
+    with raises(torch, errors.SavedModifiedError, says) as caught:
         b.backward()
+    assert "modified by an inplace operation" in str(caught.value)
 
 
 @pytest.mark.rule("H11")
@@ -486,12 +484,6 @@ def test_marked_input_comes_back_detached(torch: Any) -> None:
     assert (y.requires_grad, x.requires_grad) == (False, True)
 
 
-@pytest.mark.rule("I09")
-def test_floats_are_differentiable_and_bools_are_not(torch: Any) -> None:
-    y, positive = rule(torch, lambda ctx, x: (x * 2, x > 0)).apply(leaf(torch, 2.0))
-    assert (y.requires_grad, positive.requires_grad) == (True, False)
-
-
 def test_output_of_another_dtype_passes_its_gradient_in_the_inputs(torch: Any) -> None:
     x = leaf(torch, 2.0)
     F = rule(torch, lambda ctx, x: x.to(torch.float32), lambda ctx, grad: grad)
@@ -641,20 +633,6 @@ def test_new_view_of_a_plain_tensor_that_is_marked_dirty_is_refused(torch: Any) 
         F.apply(leaf(torch, 1.0))
     with torch.no_grad():
         assert F.apply(leaf(torch, 1.0)).tolist() == [0.0]
-
-
-@pytest.mark.rule("H05")
-def test_new_tensor_marked_dirty_warns_only_in_a_graph(torch: Any) -> None:
-    def forward(ctx: Any, x: Any) -> Any:
-        y = x * 2
-        ctx.mark_dirty(y)
-        return y
-
-    F = rule(torch, forward)
-    with torch.no_grad():
-        assert F.apply(leaf(torch, 1.0)).item() == 2.0
-    with pytest.warns(UserWarning, match="Only input Tensors that have been mutated"):
-        F.apply(leaf(torch, 1.0))
 
 
 @pytest.mark.rule("I03")

@@ -32,15 +32,6 @@ def test_views_and_detached_share_the_count_and_clones_do_not(torch: Any) -> Non
     assert x._version == 2
 
 
-@pytest.mark.rule("U03")
-def test_leaf_that_requires_grad_refuses_a_change_in_place(torch: Any) -> None:
-    x = leaf(torch, 1.0, 2.0)
-    says = "a leaf Variable that requires grad is being used in an in-place operation."
-    with raises(torch, errors.InplaceError, says):
-        x.add_(1)
-    assert x.tolist() == [1.0, 2.0]
-
-
 @pytest.mark.rule("U04")
 def test_requires_grad_changes_on_leaves_only(torch: Any) -> None:
     says = "you can only change requires_grad flags of leaf variables."
@@ -150,12 +141,6 @@ def test_expand_keeps_the_lengths_given_as_minus_one(torch: Any) -> None:
         x.expand(2)
 
 
-def test_to_the_same_dtype_is_the_tensor_itself(torch: Any) -> None:
-    x = leaf(torch, 1.0, 2.0)
-    assert x.to(torch.float64) is x
-    assert x.to(torch.float32) is not x
-
-
 def test_number_is_formatted_like_a_python_number(torch: Any) -> None:
     assert f"{torch.tensor(2.0):.3f}" == "2.000"
     assert f"{torch.tensor(2.0)}" == "2.0"
@@ -175,7 +160,7 @@ def test_length_of_a_number_is_refused(torch: Any) -> None:
 
 
 def test_changing_the_shape_in_place_is_refused(torch: Any) -> None:
-    says = "doesn't match the broadcast shape [2, 2]"
+    says = "output with shape [2] doesn't match the broadcast shape [2, 2]"
     with raises(torch, errors.ShapeError, says):
         torch.tensor([1.0, 2.0]).add_(torch.ones((2, 2)))
 
@@ -205,16 +190,6 @@ def test_data_is_the_same_memory_with_a_count_of_its_own(torch: Any) -> None:
     x.data.mul_(3)
     assert (x.tolist(), x._version, x.data._version) == ([3.0, 6.0], 0, 0)
     assert (x.data.requires_grad, x.data.is_leaf) == (False, True)
-
-
-@pytest.mark.rule("F15")
-def test_change_through_data_is_not_noticed(torch: Any) -> None:
-    x = leaf(torch, 2.0)
-    h = x * 1
-    y = h * h
-    h.data.mul_(5)
-    y.backward()
-    assert x.grad.item() == 20.0
 
 
 @pytest.mark.rule("U21")

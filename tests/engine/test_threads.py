@@ -123,7 +123,7 @@ def test_each_backward_has_its_own_hook_calls(torch: Any) -> None:
     assert sorted(seen) == [100.0] * 10 + [101.0] * 10 + [102.0] * 10
 
 
-@pytest.mark.rule("Z04")
+@pytest.mark.rule("Z04", "T10")
 def test_grad_mode_and_hooks_on_saved_tensors_belong_to_a_thread(torch: Any) -> None:
     log: list[str] = []
     x = leaf(torch, 3.0)

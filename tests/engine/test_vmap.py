@@ -3,7 +3,6 @@
 import threading
 from typing import Any
 
-import numpy as np
 import pytest
 
 import minigrad
@@ -594,45 +593,6 @@ def test_vmap_staticmethod_sees_none_for_what_is_not_batched(torch: Any) -> None
     calls.clear()
     torch.vmap(lambda y: Scaled.apply(row, row, 3.0)[0] + y)(batch(torch))
     assert calls == []
-
-
-@pytest.mark.rule("M06")
-def test_function_on_numpy_works_through_its_vmap_staticmethod(torch: Any) -> None:
-    class NumpySort(torch.autograd.Function):
-        @staticmethod
-        def forward(x: Any, dim: int) -> Any:
-            array = x.detach().numpy()
-            order = np.argsort(array, axis=dim)
-            return (
-                torch.tensor(np.take_along_axis(array, order, axis=dim)),
-                torch.tensor(order),
-            )
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            ctx.mark_non_differentiable(output[1])
-            ctx.save_for_backward(output[1])
-            ctx.dim = inputs[1]
-
-        @staticmethod
-        def backward(ctx: Any, grad: Any, _: Any) -> Any:
-            (order,) = ctx.saved_tensors
-            back = np.zeros(tuple(grad.shape))
-            np.put_along_axis(back, order.numpy(), grad.numpy(), ctx.dim)
-            return torch.tensor(back), None
-
-        @staticmethod
-        def vmap(info: Any, in_dims: Any, x: Any, dim: int) -> Any:
-            assert in_dims == (0, None)
-            return NumpySort.apply(x, dim + 1 if dim >= 0 else dim), (0, 0)
-
-    x = torch.tensor([[3.0, 1.0, 2.0], [4.0, 6.0, 5.0]], dtype=torch.float64)
-    x.requires_grad_()
-    values, order = torch.vmap(lambda x: NumpySort.apply(x, 0))(x)
-    assert values.tolist() == [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
-    assert order.tolist() == [[1, 2, 0], [0, 2, 1]]
-    values.backward(torch.tensor([[1.0, 2.0, 3.0]] * 2, dtype=torch.float64))
-    assert x.grad.tolist() == [[3.0, 1.0, 2.0], [1.0, 3.0, 2.0]]
 
 
 RETURNS = [

@@ -84,6 +84,7 @@ def numpy_functions(torch: Any) -> Any:
     return NumpySort
 
 
+@pytest.mark.rule("M06")
 def test_sort_on_numpy_under_every_transform(torch: Any) -> None:
     sort = numpy_functions(torch)
     x = torch.tensor([[3.0, 1.0, 2.0], [4.0, 6.0, 5.0]], dtype=torch.float64)
@@ -127,25 +128,6 @@ def test_cube_that_saves_an_intermediate_as_an_output(torch: Any) -> None:
     assert torch.vmap(cube)(x).tolist() == [1.0, 8.0, 27.0]
     grad = torch.func.grad
     assert torch.vmap(grad(grad(cube)))(x).tolist() == [6.0, 12.0, 18.0]
-
-
-def test_per_sample_gradients_of_a_model(torch: Any) -> None:
-    parameters = {
-        "weight": torch.tensor([[1.0, 2.0], [3.0, -1.0]], dtype=torch.float64),
-        "bias": torch.tensor([0.5, -0.5], dtype=torch.float64),
-    }
-    targets = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], dtype=torch.float64)
-
-    def loss(parameters: Any, x: Any, target: Any) -> Any:
-        out = parameters["weight"] @ x + parameters["bias"]
-        return ((out - target) ** 2).mean()
-
-    compute = torch.vmap(torch.func.grad(loss), in_dims=(None, 0, 0))
-    slopes = compute(parameters, batch(torch), targets)
-    for index in range(3):
-        one = torch.func.grad(loss)(parameters, batch(torch)[index], targets[index])
-        assert slopes["weight"][index].tolist() == one["weight"].tolist()
-        assert slopes["bias"][index].tolist() == one["bias"].tolist()
 
 
 def test_index_that_differs_from_example_to_example(torch: Any) -> None:

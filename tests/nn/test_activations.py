@@ -1,4 +1,4 @@
-"""Activations of nn; tests/parity runs these programs with torch."""
+"""Activations of nn, and how all modules print; tests/parity runs torch's."""
 
 from typing import Any
 
@@ -23,6 +23,30 @@ SHOWN = {
     "LogSoftmax(-1)": "LogSoftmax(dim=-1)",
     "CrossEntropyLoss(torch.ones(3))": "CrossEntropyLoss()",
     "BCEWithLogitsLoss()": "BCEWithLogitsLoss()",
+    "LayerNorm(3)": "LayerNorm((3,), eps=1e-05, elementwise_affine=True, bias=True)",
+    "LayerNorm((2, 3), bias=False)": (
+        "LayerNorm((2, 3), eps=1e-05, elementwise_affine=True, bias=False)"
+    ),
+    "BatchNorm2d(3, affine=False)": (
+        "BatchNorm2d(3, eps=1e-05, momentum=0.1, affine=False, bias=False, "
+        "track_running_stats=True)"
+    ),
+    "Dropout(0.2)": "Dropout(p=0.2, inplace=False)",
+    "Embedding(3, 2)": "Embedding(3, 2)",
+    "Embedding(3, 2, padding_idx=-1)": "Embedding(3, 2, padding_idx=2)",
+    "MaxPool2d(3, 2, 1, ceil_mode=True)": (
+        "MaxPool2d(kernel_size=3, stride=2, padding=1, dilation=1, ceil_mode=True)"
+    ),
+    "AvgPool2d((3, 2))": "AvgPool2d(kernel_size=(3, 2), stride=(3, 2), padding=0)",
+    "Flatten()": "Flatten(start_dim=1, end_dim=-1)",
+    "Conv2d(3, 6, 3)": "Conv2d(3, 6, kernel_size=(3, 3), stride=(1, 1))",
+    "Conv2d(4, 6, (3, 2), 2, 1, 2, 2, False)": (
+        "Conv2d(4, 6, kernel_size=(3, 2), stride=(2, 2), padding=(1, 1), "
+        "dilation=(2, 2), groups=2, bias=False)"
+    ),
+    "Conv1d(4, 6, 3, padding='same')": (
+        "Conv1d(4, 6, kernel_size=(3,), stride=(1,), padding=same)"
+    ),
 }
 
 VALUES = {

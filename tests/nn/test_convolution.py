@@ -62,25 +62,6 @@ def test_slopes_of_images_that_no_place_sees_are_zero(torch: Any) -> None:
     assert x.grad[0, 0].tolist() == [seen, unseen, unseen, seen]
 
 
-@pytest.mark.parametrize(
-    ("written", "shown"),
-    [
-        ("Conv2d(3, 6, 3)", "Conv2d(3, 6, kernel_size=(3, 3), stride=(1, 1))"),
-        (
-            "Conv2d(4, 6, (3, 2), 2, 1, 2, 2, False)",
-            "Conv2d(4, 6, kernel_size=(3, 2), stride=(2, 2), padding=(1, 1), "
-            "dilation=(2, 2), groups=2, bias=False)",
-        ),
-        (
-            "Conv1d(4, 6, 3, padding='same')",
-            "Conv1d(4, 6, kernel_size=(3,), stride=(1,), padding=same)",
-        ),
-    ],
-)
-def test_convolutions_print_as_torchs(torch: Any, written: str, shown: str) -> None:
-    assert repr(eval(f"torch.nn.{written}", {"torch": torch})) == shown
-
-
 def test_convolution_starts_within_its_bounds(torch: Any) -> None:
     layer = torch.nn.Conv2d(8, 50, 5, groups=2)
     for parameter in (layer.weight, layer.bias):

@@ -7,21 +7,10 @@ import pytest
 
 from minigrad import errors
 from tests.engine.support import raises
+from tests.nn.test_normalization import both_derivatives, normal
 
 ALL = -100
 """The class that is left out unless another is named."""
-
-
-def scores(torch: Any, *shape: int, seed: int = 0) -> Any:
-    """Normal numbers of float64 that require grad, the same with either module."""
-    values = np.random.default_rng(seed).normal(size=shape)
-    return torch.tensor(values, requires_grad=True)
-
-
-def both_derivatives(torch: Any, function: Any, *inputs: Any) -> None:
-    """First and second derivatives are the slopes that small differences measure."""
-    assert torch.autograd.gradcheck(function, inputs)
-    assert torch.autograd.gradgradcheck(function, inputs)
 
 
 def log_softmax(rows: np.ndarray) -> np.ndarray:
@@ -36,7 +25,7 @@ def log_softmax(rows: np.ndarray) -> np.ndarray:
 def test_cross_entropy_by_hand(
     torch: Any, reduction: str, weighted: bool, smoothing: float, shape: Any
 ) -> None:
-    x = scores(torch, shape[0], 3, *shape[1:])
+    x = normal(torch, shape[0], 3, *shape[1:])
     classes = np.random.default_rng(1).integers(0, 3, shape)
     classes.flat[1] = 7
     weight = np.array([1.0, 2.0, 0.5]) if weighted else np.ones(3)
@@ -66,7 +55,7 @@ def test_cross_entropy_by_hand(
 def test_cross_entropy_of_probabilities_by_hand(
     torch: Any, reduction: str, smoothing: float
 ) -> None:
-    x, chances = scores(torch, 2, 3), scores(torch, 2, 3, seed=1)
+    x, chances = normal(torch, 2, 3), normal(torch, 2, 3, seed=1)
     weight = torch.tensor([1.0, 2.0, 0.5], dtype=torch.float64)
     loss = torch.nn.CrossEntropyLoss(
         weight, reduction=reduction, label_smoothing=smoothing
@@ -80,7 +69,7 @@ def test_cross_entropy_of_probabilities_by_hand(
 
 
 def test_cross_entropy_is_nll_of_log_softmax(torch: Any) -> None:
-    x, target = scores(torch, 4, 3), torch.tensor([0, 2, 1, 1])
+    x, target = normal(torch, 4, 3), torch.tensor([0, 2, 1, 1])
     logs = torch.nn.LogSoftmax(dim=1)(x)
     loss = torch.nn.functional.cross_entropy(x, target)
     assert loss.item() == torch.nn.NLLLoss()(logs, target).item()
@@ -185,7 +174,7 @@ def test_cross_entropy_refuses_in_torchs_words(torch: Any) -> None:
 
 @pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
 def test_binary_cross_entropy_with_weights(torch: Any, reduction: str) -> None:
-    x, t = scores(torch, 2, 3), scores(torch, 2, 3, seed=1)
+    x, t = normal(torch, 2, 3), normal(torch, 2, 3, seed=1)
     weight = torch.tensor([1.0, 2.0, 0.5], dtype=torch.float64)
     positive = torch.tensor([3.0, 1.0, 0.25], dtype=torch.float64)
     loss = torch.nn.BCEWithLogitsLoss(

@@ -23,31 +23,6 @@ def both_derivatives(torch: Any, function: Any, *inputs: Any) -> None:
     assert torch.autograd.gradgradcheck(function, inputs)
 
 
-@pytest.mark.parametrize(
-    ("written", "shown"),
-    [
-        (
-            "LayerNorm(3)",
-            "LayerNorm((3,), eps=1e-05, elementwise_affine=True, bias=True)",
-        ),
-        (
-            "LayerNorm((2, 3), bias=False)",
-            "LayerNorm((2, 3), eps=1e-05, elementwise_affine=True, bias=False)",
-        ),
-        (
-            "BatchNorm2d(3, affine=False)",
-            "BatchNorm2d(3, eps=1e-05, momentum=0.1, affine=False, bias=False, "
-            "track_running_stats=True)",
-        ),
-        ("Dropout(0.2)", "Dropout(p=0.2, inplace=False)"),
-        ("Embedding(3, 2)", "Embedding(3, 2)"),
-        ("Embedding(3, 2, padding_idx=-1)", "Embedding(3, 2, padding_idx=2)"),
-    ],
-)
-def test_layers_print_as_torchs(torch: Any, written: str, shown: str) -> None:
-    assert repr(eval(f"torch.nn.{written}", {"torch": torch})) == shown
-
-
 def test_layer_norm_by_hand(torch: Any) -> None:
     layer = torch.nn.LayerNorm(2, eps=0.0)
     layer.load_state_dict(

@@ -194,57 +194,6 @@ def test_hard_places_of_powers_with_a_number(torch: Any, exponent: float) -> Non
     same_numbers(*results, [x])
 
 
-KINDS = ["bool", "int32", "int64", "float32", "float64"]
-OPERANDS = [
-    *[(kind, shape) for kind in KINDS for shape in ((2,), ())],
-    *[("number", value) for value in (True, 3, 0.5)],
-]
-
-
-def operand(module: Any, kind: str, what: Any) -> Any:
-    if kind == "number":
-        return what
-    return module.tensor(np.ones(what), dtype=getattr(module, kind))
-
-
-@pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "pow", "lt", "eq"])
-def test_dtypes_of_results_are_torchs(torch: Any, name: str) -> None:
-    import operator
-
-    operation = getattr(operator, str(OPS[name].operator))
-    compared = 0
-    for a, b in itertools.product(OPERANDS, repeat=2):
-        if a[0] == b[0] == "number" or (name == "pow" and "bool" in (a[0], b[0])):
-            continue
-        if name == "sub" and ("number", True) in (a, b):
-            continue  # torch refuses x - True
-        results = []
-        for module in (minigrad, torch):
-            try:
-                result = operation(operand(module, *a), operand(module, *b))
-            except RuntimeError:
-                results.append("refused")
-            else:
-                results.append(str(result.dtype).rpartition(".")[2])
-        assert results[0] == results[1], (a, b)
-        compared += 1
-    assert compared == {"pow": 112, "sub": 140}.get(name, 160)
-
-
-@pytest.mark.parametrize("name", ["sum", "exp", "sigmoid", "relu", "neg", "abs"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_dtypes_of_functions_are_torchs(torch: Any, name: str, kind: str) -> None:
-    results = []
-    for module in (minigrad, torch):
-        try:
-            result = getattr(operand(module, kind, (2,)), name)()
-        except RuntimeError:
-            results.append("refused")
-        else:
-            results.append(str(result.dtype).rpartition(".")[2])
-    assert results[0] == results[1]
-
-
 REFUSALS: list[tuple[Any, type[errors.MinigradError], str]] = [
     (lambda m: m.ones(2, 3).sum(2), errors.DimensionError, "Dimension out of range"),
     (
@@ -284,16 +233,6 @@ REFUSALS: list[tuple[Any, type[errors.MinigradError], str]] = [
         lambda m: m.ones(2, 3).reshape(4, 2),
         errors.ShapeError,
         "shape '[4, 2]' is invalid for input of size 6",
-    ),
-    (
-        lambda m: m.ones(3).add_(m.ones(2, 3)),
-        errors.ShapeError,
-        "output with shape [3] doesn't match the broadcast shape [2, 3]",
-    ),
-    (
-        lambda m: m.tensor([1, 2]).mul_(0.5),
-        errors.ShapeError,
-        "can't be cast to the desired output type",
     ),
     (lambda m: m.ones(2) + "a", errors.ArgumentTypeError, " "),
     (lambda m: m.ones(2) + None, errors.ArgumentTypeError, " "),
