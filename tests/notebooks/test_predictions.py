@@ -17,7 +17,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from minigrad import _workspace
-from minigrad.course.author.build import FIRST_LINE, FOLD, unfolded
+from minigrad.course.author.build import FIRST_LINE
+from minigrad.course.notebook.faq import FOLD, unfolded
 from minigrad.views.page import steps_at_first
 from tests.notebooks.test_run import (
     LESSONS,

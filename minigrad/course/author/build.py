@@ -36,7 +36,8 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.course.exercises import catalogue
-from minigrad.course.notebook import concepts, faq, paths, table_file
+from minigrad.course.notebook import concepts, paths, table_file
+from minigrad.course.notebook.faq import FOLD, UNFOLD
 
 TAGS = frozenset(
     {
@@ -266,18 +267,10 @@ def code(cell: Cell, *, solved: bool) -> str:
 FIRST_LINE = "# Hidden, because it knows the answer"
 """What a notebook still shows of a collapsed cell."""
 
-FOLD = "<details><summary>After your Commit: what happened, in words</summary>\n\n"
-UNFOLD = "\n\n</details>"
-
 
 def folded(text: str) -> str:
     """An explanation that is opened by hand: it gives an answer away."""
     return f"{FOLD}{text}{UNFOLD}"
-
-
-def unfolded(text: str) -> str:
-    """The same for a wall, where a presenter says when it comes."""
-    return text.removeprefix(FOLD).removesuffix(UNFOLD)
 
 
 def metadata_of(cell: Cell) -> dict[str, object]:
@@ -332,76 +325,21 @@ def op_stubs() -> dict[str, str]:
     return _stubs.built_files()
 
 
-def search_tables(root: Path | None = None) -> dict[str, str]:
-    """Which cells answer what people ask, and the words of every section."""
-    root = root or ROOT
-    found = []
-    sections = []
-    for source in sorted(
-        [*root.glob("notebooks/src/*.py"), *root.glob("solutions/src/*.py")]
-    ):
-        lesson = source.parts[-3] == "notebooks"
-        name = f"notebooks/{source.stem}.ipynb"
-        notebook = name if lesson else exercises_of(source.stem)
-        cells = read_cells(source.read_text("utf8"), source.name)
-        for number, (section, members) in enumerate(by_section(cells)):
-            firsts = [first_line(cell) for cell in members if not cell.markdown]
-            for cell in members:
-                for tag in filter(ASKED.fullmatch, cell.tags):
-                    found.append((tag, notebook, section, first_line(cell)))
-            if number and firsts and not SELDOM_SOUGHT.match(section):
-                told = "\n".join([prose(c) for c in members if c.markdown])
-                runs = [code(c, solved=False) for c in members if not c.markdown]
-                # An exercise's code is all alike: a class, forward, backward.
-                exercise = re.match(r"\d\d\.", section)
-                names = "" if exercise else "\n".join(runs)
-                parts = faq.words_by_place(told, names)
-                sections.append(faq.Section(notebook, section, firsts[0], *parts))
-    return {
-        faq.BUILT: faq.table_text(faq.match(faq.read_questions(), found)),
-        faq.BUILT_SECTIONS: faq.table_text(sections),
-    }
-
-
-SELDOM_SOUGHT = re.compile(r"\d\d |Now you|What to remember|Form [AB],|For instructors")
-"""Headings under which nothing is explained, such as what closes a lesson."""
-
-
 MINUTES = re.compile(r"\*\*Minutes\.\*\* \d+ alone: (\d+) for the lesson")
 
 
-def lesson_minutes(root: Path | None = None) -> dict[str, str]:
+def lesson_minutes() -> dict[str, str]:
     """The minutes of each lesson without its exercises, from the instructor's notes."""
-    root = root or ROOT
     rows = ["lesson\tminutes"]
-    for path in sorted(root.glob("notebooks/src/*.instructor.md")):
+    for path in sorted(ROOT.glob("notebooks/src/*.instructor.md")):
         if said := MINUTES.search(path.read_text("utf8")):
             rows.append(f"{path.name[:2]}\t{said[1]}")
     return {paths.BUILT_MINUTES: "\n".join(rows) + "\n"}
 
 
-def by_section(cells: Sequence[Cell]) -> list[tuple[str, list[Cell]]]:
-    """The cells under each heading."""
-    found: list[tuple[str, list[Cell]]] = []
-    for cell in cells:
-        for line in cell.lines if cell.markdown else ():
-            if line.startswith(("# # ", "# ## ")):
-                found.append((line.lstrip("# "), []))
-        found[-1][1].append(cell)
-    return found
-
-
-def first_line(cell: Cell) -> str:
-    """The line by which a cell is known: of a hidden one, the question that is seen."""
-    called = "course.predict(" if "hide-input" in cell.tags else ""
-    code = [line for line in cell.lines if line and line[0] != "#"]
-    return next((line for line in code if called in line), "")
-
-
 GENERATORS: tuple[Callable[[], dict[str, str]], ...] = (
     op_stubs,
     table_file,
-    search_tables,
     concepts.built_page,
     lesson_minutes,
 )

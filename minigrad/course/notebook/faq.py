@@ -1,33 +1,38 @@
 """Search: what people ask, and the cell of a notebook in which the answer happens.
 
-``faq.toml`` holds the questions. A cell of a notebook's source carries the ids of
-those that it answers among its tags; ``faq.tsv`` is built from both. ``sections.tsv``
-is built, too: the sections of all notebooks with the words in them.
+``faq.toml`` holds the questions. A cell of a notebook carries the ids of those that it
+answers among its tags. The sections of all notebooks are found by their words.
 """
 
 from __future__ import annotations
 
-import csv
 import html
-import io
+import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from minigrad import _workspace
 from minigrad.course.notebook.links import link
 from minigrad.course.notebook.ranking import Ranking, is_sure, spelled
 
-HERE = Path(__file__).parent
-BUILT = "minigrad/course/notebook/faq.tsv"
-BUILT_SECTIONS = "minigrad/course/notebook/sections.tsv"
+ROOT = Path(__file__).resolve().parents[3]
 SHOWN = 3
 """How many sections a search shows."""
 ROWS_OF_ONE = 2
 """How many of them one question may fill, beside others that fit, too."""
-KEPT_IN_TOML = ("question", "original")
+HEADING = re.compile("^##? (.+)$", re.MULTILINE)
+SELDOM_SOUGHT = re.compile(r"\d\d |Now you|What to remember|Form [AB],|For instructors")
+"""Headings under which nothing is explained, such as what closes a lesson."""
+FOLD = "<details><summary>After your Commit: what happened, in words</summary>\n\n"
+UNFOLD = "\n\n</details>"
+"""What the build writes around an explanation that gives an answer away."""
+
+Cell = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -73,32 +78,89 @@ class Section:
     code: str
 
 
-class AnswerError(ValueError):
-    """The questions and the tags of the cells contradict each other."""
-
-
 def read_questions() -> dict[str, Question]:
     """What is asked, by the question's id."""
-    table = tomllib.loads((HERE / "faq.toml").read_text("utf8"))
+    table = tomllib.loads(Path(__file__).with_name("faq.toml").read_text("utf8"))
     return {row["id"]: Question(**row) for row in table["question"]}
 
 
-def match(
-    questions: Iterable[str], cells: Iterable[tuple[str, str, str, str]]
-) -> list[Answer]:
-    """The table in the order of the questions; a cell is (id, notebook, section, line).
+def notebooks() -> Path:
+    """The folder of the notebooks as they were shipped.
 
-    Raises: AnswerError for a question without a cell, or a cell without a question.
+    In a browser the package has none: there it's the workspace's.
     """
-    asked, found = set(questions), sorted(cells, key=lambda cell: cell[0])
-    named = {cell[0] for cell in found}
-    for lacking, where in (
-        (asked - named, "no cell is tagged with it"),
-        (named - asked, "a cell is tagged with it, and nobody asks it"),
-    ):
-        if lacking:
-            raise AnswerError(f"faq.toml, {', '.join(sorted(lacking))}: {where}")
-    return [Answer(*cell) for cell in found]
+    root = _workspace.shipped(ROOT)
+    workspace = _workspace.around(Path.cwd())
+    if workspace is None or (root / "notebooks").is_dir():
+        return root
+    return workspace / _workspace.SHIPPED
+
+
+def by_section() -> Iterator[tuple[str, str, list[Cell]]]:
+    """Each section of each notebook: the notebook, the heading, the cells below it."""
+    root = notebooks()
+    paths = [path for each in _workspace.PATTERNS for path in sorted(root.glob(each))]
+    for path in paths:
+        found: list[tuple[str, str, list[Cell]]] = []
+        for cell in json.loads(path.read_text("utf8"))["cells"]:
+            if cell["cell_type"] == "markdown":
+                for title in HEADING.findall(_workspace.text_of(cell)):
+                    found.append((path.relative_to(root).as_posix(), title, []))
+            if found:
+                found[-1][2].append(cell)
+        yield from found
+
+
+def tags_of(cell: Cell) -> list[str]:
+    """The tags of a cell, among them the questions that it answers."""
+    tags: list[str] = cell["metadata"].get("tags", [])
+    return tags
+
+
+def first_line(cell: Cell) -> str:
+    """The line by which a cell is known: of a hidden one, the question that is seen."""
+    called = "course.predict(" if "hide-input" in tags_of(cell) else ""
+    lines = [line for line in _workspace.text_of(cell).splitlines() if line]
+    return next((x for x in lines if x[0] not in "#%" and called in x), "")
+
+
+def read_table() -> list[Answer]:
+    """Every cell that answers a question, in the order of the questions."""
+    asked = read_questions()
+    rows = [
+        Answer(tag, book, title, first_line(cell), asked[tag].asks, asked[tag].original)
+        for book, title, cells in by_section()
+        for cell in cells
+        for tag in tags_of(cell)
+        if tag in asked
+    ]
+    return sorted(rows, key=lambda row: row.id)
+
+
+def read_sections() -> Iterator[Section]:
+    """The sections in which something is explained, without what is below a title."""
+    begun = set()
+    for book, title, cells in by_section():
+        code = [cell for cell in cells if cell["cell_type"] == "code"]
+        if book in begun and code and not SELDOM_SOUGHT.match(title):
+            told = [told_in(cell) for cell in cells if cell not in code]
+            # An exercise's code is all alike: a class, forward, backward.
+            runs = [] if re.match(r"\d\d\.", title) else map(told_in, code)
+            parts = words_by_place("\n".join(told), "\n".join(runs))
+            yield Section(book, title, first_line(code[0]), *parts)
+        begun.add(book)
+
+
+def told_in(cell: Cell) -> str:
+    """A cell's text, without what the build has put before it."""
+    text = _workspace.text_of(cell)
+    hides = "hide-input" in tags_of(cell)
+    return text.partition("\n")[2] if hides else unfolded(text)
+
+
+def unfolded(text: str) -> str:
+    """An explanation as it's written; for a wall, a presenter says when it comes."""
+    return text.removeprefix(FOLD).removesuffix(UNFOLD)
 
 
 def words_by_place(prose: str, code: str) -> tuple[str, str, str]:
@@ -108,32 +170,6 @@ def words_by_place(prose: str, code: str) -> tuple[str, str, str]:
     rest = set(spelled(code)) - told - bold
     terms, words, names = (" ".join(sorted(each)) for each in (bold, told, rest))
     return terms, words, names
-
-
-def table_text(rows: Sequence[Answer | Section]) -> str:
-    """A built table as text: one line a row, with tabs."""
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter="\t", lineterminator="\n")
-    width = len([one for one in fields(rows[0]) if one.name not in KEPT_IN_TOML])
-    writer.writerow([field.name for field in fields(rows[0])][:width])
-    writer.writerows([astuple(row)[:width] for row in rows])
-    return out.getvalue()
-
-
-def read_rows(name: str) -> list[list[str]]:
-    """The rows of a built table."""
-    text = (HERE / name).read_text("utf8")
-    return list(csv.reader(text.splitlines()[1:], delimiter="\t"))
-
-
-def read_table() -> list[Answer]:
-    """Every cell that answers a question, in the order of the questions."""
-    asked = read_questions()
-    rows = [Answer(*row) for row in read_rows("faq.tsv")]
-    return [
-        replace(row, question=asked[row.id].asks, original=asked[row.id].original)
-        for row in rows
-    ]
 
 
 class Answers(list[Answer]):
@@ -194,8 +230,7 @@ def answers(question: object = "") -> Answers:
 @cache
 def index() -> Index:
     """All that can be found."""
-    sections = [Section(*row) for row in read_rows("sections.tsv")]
-    return Index(list(read_questions().values()), read_table(), sections)
+    return Index(read_questions().values(), read_table(), list(read_sections()))
 
 
 class Index:
@@ -203,7 +238,7 @@ class Index:
 
     def __init__(
         self,
-        asked: Sequence[Question],
+        asked: Iterable[Question],
         table: Sequence[Answer],
         sections: Sequence[Section],
     ) -> None:

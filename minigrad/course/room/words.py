@@ -9,8 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from minigrad.course.author import build, slides
+from minigrad.course.author import slides
 from minigrad.course.exercises import catalogue
+from minigrad.course.notebook import faq
 from minigrad.mistakes import TABLE
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -52,7 +53,7 @@ def predictions(source: str) -> Iterator[tuple[str, list[Any]]]:
     """The label, question and choices of each ``course.predict`` in a cell."""
     if "course.predict(" not in source:
         return
-    for node in ast.walk(ast.parse(build.unfolded(source))):
+    for node in ast.walk(ast.parse(faq.unfolded(source))):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "course.predict":
             label, question, choices = map(ast.literal_eval, node.args[:3])
             yield label, [question, list(choices)]

@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from minigrad import errors
 from minigrad.course.author import build, slides
+from minigrad.course.notebook import faq
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -180,7 +181,7 @@ def test_every_lesson_has_slides() -> None:
         book = nbformat.read(path, as_version=4)
         tagged = [c for c in book.cells if "slide" in c.metadata.get("tags", [])]
         assert len(tagged) >= 5, path.name
-        whole = "\n".join([build.unfolded(cell.source) for cell in tagged])
+        whole = "\n".join([faq.unfolded(cell.source) for cell in tagged])
         assert "## What to remember" in whole, path.name
         assert whole.count("<summary>") == 3, path.name
 

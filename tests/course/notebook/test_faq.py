@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from minigrad import _workspace
@@ -15,9 +15,7 @@ from minigrad.course.author import build
 from minigrad.course.exercises import catalogue
 from minigrad.course.notebook import faq
 
-ROOT = Path(__file__).resolve().parents[3]
-QUESTIONS = ["Q01", "Q02"]
-HERE = ("notebooks/00.ipynb", "Start", "x = 1")
+SECTIONS = [*faq.read_sections()]
 OPEN = """
     Q01 Q03 Q04 Q06 Q07 Q10 Q11 Q12 Q14 Q16 Q17 Q18 Q19 Q20
     Q22 Q23 Q24 Q25 Q26 Q28 Q29 Q31 Q32 Q35 Q36 Q37 Q38 Q41
@@ -28,28 +26,13 @@ OPEN = """
 """Questions that were found open in forums and issues: each is to be answered."""
 
 
-def test_table_has_a_row_for_each_cell_in_the_order_of_the_questions() -> None:
-    cells = [("Q02", *HERE), ("Q01", *HERE), ("Q01", "other.ipynb", "End", "y = 2")]
-    table = faq.match(QUESTIONS, cells)
-    assert [(a.id, a.notebook) for a in table] == [
-        ("Q01", "notebooks/00.ipynb"),
-        ("Q01", "other.ipynb"),
-        ("Q02", "notebooks/00.ipynb"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("cells", "says"),
-    [
-        ([("Q01", *HERE)], "Q02: no cell is tagged"),
-        ([("Q01", *HERE), ("Q02", *HERE), ("Q03", *HERE)], "Q03: a cell is tagged"),
-    ],
-)
-def test_question_without_a_cell_and_the_reverse_stop_the_build(
-    cells: list[tuple[str, str, str, str]], says: str
-) -> None:
-    with pytest.raises(faq.AnswerError, match=says):
-        faq.match(QUESTIONS, cells)
+def test_every_question_has_a_cell_and_no_cell_answers_what_nobody_asks() -> None:
+    cells = [cell for _, _, below in faq.by_section() for cell in below]
+    tags = {tag for cell in cells for tag in faq.tags_of(cell)}
+    asked = faq.read_questions()
+    assert set(filter(build.ASKED.fullmatch, tags)) == set(asked)
+    ids = [row.id for row in faq.read_table()]
+    assert ids == sorted(ids)
 
 
 def test_every_open_question_has_a_cell() -> None:
@@ -60,19 +43,29 @@ def test_every_open_question_has_a_cell() -> None:
     assert [id for id in ids if id not in answered] == []
 
 
-def test_every_row_leads_to_a_cell_of_a_built_notebook() -> None:
-    table = faq.read_table()
-    assert len({row.id for row in table}) == len(faq.read_questions())
-    sections = [faq.Section(*row) for row in faq.read_rows("sections.tsv")]
-    for row in [*table, *sections]:
-        book = nbformat.read(ROOT / row.notebook, as_version=4)
-        assert any(row.cell in cell.source for cell in book.cells), row
-        headings = [c.source for c in book.cells if c.cell_type == "markdown"]
-        assert any(f"# {row.section}" in text for text in headings), row
-    for row in table:
-        book = nbformat.read(ROOT / row.notebook, as_version=4)
-        tagged = [c for c in book.cells if row.id in c.metadata.get("tags", [])]
-        assert any(row.cell in cell.source for cell in tagged), row
+def test_package_without_notebooks_searches_those_of_the_workspace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a browser, whose wheel has none."""
+    kinds = {"#": "markdown", "a": "code"}
+    cells = ["a = 0", "# A", "a = 1", "## B", "a = 2"]
+    book = [
+        {"cell_type": kinds[cell[0]], "metadata": {}, "source": cell} for cell in cells
+    ]
+    laid = tmp_path / _workspace.SHIPPED / "notebooks"
+    laid.mkdir(parents=True)
+    (laid / "01_a.ipynb").write_text(json.dumps({"cells": book}), "utf8")
+    monkeypatch.setattr(faq, "ROOT", tmp_path / "site-packages")
+    monkeypatch.chdir(tmp_path)
+    (section,) = faq.read_sections()
+    assert (section.notebook, section.cell) == ("notebooks/01_a.ipynb", "a = 2")
+
+
+def test_every_row_leads_to_a_line_of_code() -> None:
+    for row in [*faq.read_table(), *SECTIONS]:
+        assert row.cell, row
+    hidden = [row for row in SECTIONS if "course.predict(" in row.cell]
+    assert hidden
 
 
 @pytest.mark.parametrize(
@@ -155,9 +148,6 @@ def test_learner_finds_the_section_among_the_first_three() -> None:
     assert sum(map(bool, found)) >= 50
     told = [question for question, _ in asked if answers(question).note]
     assert len(told) <= 8, told
-
-
-SECTIONS = [faq.Section(*row) for row in faq.read_rows("sections.tsv")]
 
 
 def test_every_title_finds_its_section_and_every_question_its_cell() -> None:

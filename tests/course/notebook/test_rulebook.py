@@ -9,36 +9,36 @@ from minigrad.course.notebook.rulebook import Rule, RuleError
 
 ROOT = Path(__file__).resolve().parents[3]
 
-RULES = rulebook.read_rules()
-PROOFS = rulebook.proofs(RULES, rulebook.marks(ROOT / "tests"))
+RULES = rulebook.proved(rulebook.read_rules(), rulebook.marks(ROOT / "tests"))
 
 
-def some_rule(identity: str = "A01", left_out: str = "") -> Rule:
-    return Rule(identity, 1, "group", "a rule", "seen", left_out)
+def some_rule(proof: str = "") -> Rule:
+    return Rule("A01", 1, "group", "a rule", "seen", proof)
 
 
 @pytest.mark.parametrize(
     "rule", [r for r in RULES if r.priority < 3], ids=lambda r: r.id
 )
 def test_rule_of_priority_1_or_2_is_shown_by_a_test(rule: Rule) -> None:
-    assert PROOFS[rule.id].startswith("tests/")
+    assert rule.proof.startswith("tests/")
 
 
 @pytest.mark.parametrize(
     "rule", [r for r in RULES if r.priority == 3], ids=lambda r: r.id
 )
 def test_exotic_rule_is_shown_or_left_out_for_a_reason(rule: Rule) -> None:
-    assert PROOFS[rule.id]
+    assert rule.proof
 
 
 def test_most_exotic_rules_are_kept() -> None:
     exotic = [rule for rule in RULES if rule.priority == 3]
-    assert len([r for r in exotic if PROOFS[r.id].startswith("tests/")]) >= 16
+    assert len([r for r in exotic if r.proof.startswith("tests/")]) >= 16
 
 
 def test_all_rules_are_there() -> None:
     counts = [len([r for r in RULES if r.priority == p]) for p in (1, 2, 3)]
     assert counts == [211, 142, 24]
+    assert len({rule.id for rule in RULES}) == 377
 
 
 def test_marks_are_found_with_the_tests_that_bear_them(tmp_path: Path) -> None:
@@ -52,18 +52,20 @@ def test_marks_are_found_with_the_tests_that_bear_them(tmp_path: Path) -> None:
 
 def test_mark_without_a_rule_is_refused() -> None:
     with pytest.raises(RuleError, match="test_x is marked with A99, which is no rule"):
-        rulebook.proofs([some_rule()], {"A99": ["test_x"]})
+        rulebook.proved([some_rule()], {"A99": ["test_x"]})
 
 
 def test_rule_both_left_out_and_tested_is_refused() -> None:
     with pytest.raises(RuleError, match="A01 is left out, and tested by test_x"):
-        rulebook.proofs([some_rule(left_out="no reason")], {"A01": ["test_x"]})
+        rulebook.proved([some_rule("left out: private")], {"A01": ["test_x"]})
 
 
-def test_rule_without_a_test_has_no_proof() -> None:
-    assert rulebook.proofs([some_rule()], {}) == {"A01": ""}
-    left_out = rulebook.proofs([some_rule(left_out="private")], {})
-    assert left_out == {"A01": "left out: private"}
+def test_build_fills_in_tests_and_keeps_the_reason_of_what_is_left_out() -> None:
+    left_out = some_rule("left out: private")
+    assert rulebook.proved([left_out], {}) == [left_out]
+    assert rulebook.proved([some_rule("tests/gone.py::test_x")], {}) == [some_rule()]
+    (rule,) = rulebook.proved([some_rule()], {"A01": ["test_x", "test_y"]})
+    assert rule.proofs == ["test_x", "test_y"]
 
 
 def test_table_is_asked_by_group_by_id_and_by_word() -> None:

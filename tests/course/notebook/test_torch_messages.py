@@ -15,7 +15,7 @@ from minigrad.course.notebook import faq
 
 TABLE = Path(__file__).with_name("torch_messages.toml")
 MESSAGES = tomllib.loads(TABLE.read_text("utf8"))["message"]
-SECTIONS = {row[1] for row in faq.read_rows("sections.tsv")}
+SECTIONS = {one.section for one in faq.read_sections()}
 # The rest of a long one is advice, or numbers of this very run.
 HEAD = 250
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from unittest import mock
 
 from minigrad import _workspace, errors
-from minigrad.course.author import build
+from minigrad.course.notebook import faq
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -105,7 +105,7 @@ def slides(lesson: Path, *, theme: str = "light") -> str:
     book = nbformat.read(lesson, as_version=4)
     for cell in book.cells:
         # Two blank lines between functions are one on a wall.
-        cell.source = re.sub(r"\n{3,}", "\n\n", build.unfolded(cell.source))
+        cell.source = re.sub(r"\n{3,}", "\n\n", faq.unfolded(cell.source))
     book.cells = [each for cell in book.cells for each in question_and_outcome(cell)]
     return page_of(run(book), notes_for(lesson), lesson.stem[:2], theme)
 

@@ -1,25 +1,23 @@
 """The rules of torch that the engine keeps, each with the test that shows it.
 
 ``rules.tsv`` is written by hand: 377 rules as observed in torch 2.13, and for a rule
-that is left out the reason. ``table.tsv`` is built from it and from the marks
-``@pytest.mark.rule("A01")`` of the tests.
+that is left out the reason. The tests of all others are filled in by the build, from
+the marks ``@pytest.mark.rule("A01")`` of the tests.
 """
 
 from __future__ import annotations
 
 import ast
-import csv
 import html
-import io
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 from minigrad import errors
 
-HERE = Path(__file__).parent
-BUILT = "minigrad/course/notebook/rulebook/table.tsv"
-HEADINGS = ("id", "priority", "group", "rule", "observed", "left out because")
+ROOT = Path(__file__).resolve().parents[4]
+BUILT = "minigrad/course/notebook/rulebook/rules.tsv"
 
 
 class RuleError(ValueError):
@@ -28,44 +26,38 @@ class RuleError(ValueError):
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule; ``priority`` 1 is the core of the course, 3 is exotic."""
+    """One rule; ``priority`` 1 is the core of the course, 3 is exotic.
+
+    ``proof`` names the tests, or says why there is none.
+    """
 
     id: str
     priority: int
     group: str
     rule: str
     observed: str
-    left_out: str
-
-
-@dataclass(frozen=True)
-class ProvedRule:
-    """One row of the table: ``proof`` names the tests, or says why there is none."""
-
-    id: str
-    priority: int
-    group: str
-    rule: str
     proof: str
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether minigrad doesn't keep it."""
+        return self.proof.startswith("left out: ")
+
+    @property
+    def proofs(self) -> list[str]:
+        """The tests, or the sentence that stands in their place."""
+        return [self.proof] if self.is_left_out else self.proof.split(" ")
+
+
+def lines() -> list[str]:
+    """The lines of the table; the first has the headings."""
+    return Path(__file__).with_name("rules.tsv").read_text("utf8").strip().split("\n")
 
 
 def read_rules() -> list[Rule]:
-    """All rules, as ``rules.tsv`` states them."""
-    rows = rows_of((HERE / "rules.tsv").read_text("utf8"))
-    if tuple(rows[0]) != HEADINGS:
-        raise RuleError(f"rules.tsv, line 1: expected {HEADINGS}, found {rows[0]}")
-    for number, row in enumerate(rows[1:], 2):
-        if len(row) != len(HEADINGS) or row[1] not in ("1", "2", "3"):
-            raise RuleError(f"rules.tsv, line {number}: not six columns: {row}")
-    rules = [Rule(row[0], int(row[1]), *row[2:]) for row in rows[1:]]
-    if len({rule.id for rule in rules}) != len(rules):
-        raise RuleError("rules.tsv: an id is there twice")
-    return rules
-
-
-def rows_of(text: str) -> list[list[str]]:
-    """The cells of tab-separated text; quotes stand for themselves."""
-    return list(csv.reader(io.StringIO(text), "excel-tab", quoting=csv.QUOTE_NONE))
+    """All rules, in the order of their ids."""
+    rows = [line.split("\t") for line in lines()[1:]]
+    return [Rule(row[0], int(row[1]), *row[2:]) for row in rows]
 
 
 def marks(tests: Path) -> dict[str, list[str]]:
@@ -90,8 +82,8 @@ def marked(test: ast.FunctionDef) -> list[str]:
     ]
 
 
-def proofs(rules: list[Rule], found: dict[str, list[str]]) -> dict[str, str]:
-    """For each rule its tests, or why there is none.
+def proved(rules: Sequence[Rule], found: Mapping[str, list[str]]) -> list[Rule]:
+    """The rules, each with its tests, but for those that are left out.
 
     Raises: RuleError for a mark without a rule, and for a rule that is left out and
     tested.
@@ -100,35 +92,31 @@ def proofs(rules: list[Rule], found: dict[str, list[str]]) -> dict[str, str]:
     for identity, tests in found.items():
         if identity not in known:
             raise RuleError(f"{tests[0]} is marked with {identity}, which is no rule")
-        if known[identity].left_out:
+        if known[identity].is_left_out:
             raise RuleError(f"{identity} is left out, and tested by {tests[0]}")
-    return {
-        rule.id: " ".join(found.get(rule.id, []))
-        or (f"left out: {rule.left_out}" if rule.left_out else "")
+    return [
+        rule
+        if rule.is_left_out
+        else replace(rule, proof=" ".join(found.get(rule.id, [])))
         for rule in rules
-    }
+    ]
 
 
-def table_file(root: Path | None = None) -> dict[str, str]:
-    """The built table, by its path below the repository."""
-    root = root or HERE.parents[3]
-    rules = read_rules()
-    proof = proofs(rules, marks(root / "tests"))
-    lines = ["\t".join(("id", "priority", "group", "rule", "proof"))]
-    for rule in rules:
-        cells = (rule.id, str(rule.priority), rule.group, rule.rule, proof[rule.id])
-        lines.append("\t".join(cells))
-    return {BUILT: "\n".join(lines) + "\n"}
+def table_file() -> dict[str, str]:
+    """The table with its tests, by its path below the repository."""
+    rows = map(astuple, proved(read_rules(), marks(ROOT / "tests")))
+    text = "\n".join([lines()[0], *["\t".join(map(str, row)) for row in rows]])
+    return {BUILT: text + "\n"}
 
 
-class RuleTable(list[ProvedRule]):
+class RuleTable(list[Rule]):
     """Rows that show themselves as a table, in a notebook and as text."""
 
     def __repr__(self) -> str:
         lines = []
         for row in self:
             lines.append(f"{row.id}  {row.rule}")
-            lines += [f"     {proof}" for proof in proofs_in(row)]
+            lines += [f"     {proof}" for proof in row.proofs]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -141,7 +129,7 @@ class RuleTable(list[ProvedRule]):
                     '<tr><th colspan="3" style="text-align:left">'
                     f"{row.id[0]}. {html.escape(group)}</th></tr>"
                 )
-            proof = "<br>".join([html.escape(text) for text in proofs_in(row)])
+            proof = "<br>".join([html.escape(text) for text in row.proofs])
             body.append(
                 f'<tr><td style="vertical-align:top">{row.id}</td>'
                 f'<td style="text-align:left">{html.escape(row.rule)}</td>'
@@ -149,12 +137,6 @@ class RuleTable(list[ProvedRule]):
             )
         head = "<tr><th>id</th><th>rule</th><th>shown by</th></tr>"
         return f"<table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table>"
-
-
-def proofs_in(row: ProvedRule) -> list[str]:
-    """The tests of a row, or the sentence that stands in their place."""
-    left_out = row.proof.startswith("left out")
-    return [row.proof] if left_out else row.proof.split(" ")
 
 
 def rules(group: str = "") -> RuleTable:
@@ -168,8 +150,7 @@ def rules(group: str = "") -> RuleTable:
     J04  Non-tensor outputs get None in either mode.
          tests/engine/test_returned.py::test_...
     """
-    rows = rows_of((HERE / "table.tsv").read_text("utf8"))[1:]
-    table = RuleTable([ProvedRule(row[0], int(row[1]), *row[2:]) for row in rows])
+    table = read_rules()
     chosen = [row for row in table if row.id.startswith(group)] or [
         row for row in table if group.lower() in row.rule.lower()
     ]

@@ -151,7 +151,7 @@ def signature(name: str) -> str:
 
 def is_kept(rule: Any) -> bool:
     """Whether a rule is one that people meet, and that minigrad keeps."""
-    return rule.priority < 3 and not rule.proof.startswith("left out")
+    return rule.priority < 3 and not rule.is_left_out
 
 
 def is_about(name: str, fact: object) -> bool:
