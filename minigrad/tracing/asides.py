@@ -39,12 +39,6 @@ def unpacked(hook: Any, owner: str, kept: Any, tensor: Any) -> str:
     return message("hook.unpacked", owner=owner, hook=called, **fields)
 
 
-def handle_moved(name: str, old: str, new: str) -> str:
-    """A variable has another grad_fn than before."""
-    key = "handle.moved.same" if old == new else "handle.moved"
-    return message(key, name=name, node=old)
-
-
 def tangent(
     name: str | None, maker: str | None, tensor: Tensor, tangent: Tensor
 ) -> str:

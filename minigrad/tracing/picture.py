@@ -1,17 +1,16 @@
-"""What the picture of a recording needs beside its events: titles, modules, stops."""
+"""What the picture of a recording needs beside its events: titles and modules."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from minigrad.tracing.picture_story import tell_picture
 from minigrad.tracing.tangent_graph import leave_out_tangents
 from minigrad.tracing.titles import name_calls, told_apart
 
 
 def complete(data: dict[str, Any]) -> None:
-    """Write into a recording what its picture is drawn and told by."""
+    """Write into a recording what its picture is drawn by."""
     events, graph = data["events"], data["graph"]
     nodes = {node["id"]: node for node in graph["nodes"]}
     graph["modules"] = modules_with_nodes(graph)
@@ -22,7 +21,6 @@ def complete(data: dict[str, Any]) -> None:
     name_calls(events, nodes)
     name_owners(events)
     leave_out_tangents(data)
-    tell_picture(data)
 
 
 def name_owners(events: Sequence[dict[str, Any]]) -> None:
