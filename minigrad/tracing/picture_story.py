@@ -13,6 +13,8 @@ from minigrad.tracing.picture_backward import BackwardPicture
 from minigrad.tracing.picture_words import Event, in_short, stop, tell
 from minigrad.tracing.titles import INFIX, is_in_place, operation_of
 
+SHAPES: Final = {"attr.shape", "attr._saved_self_sym_sizes"}
+"""What a built-in node keeps the shape of its input as, here and in torch."""
 SIGNS: Final = {"*": "\u00d7", "/": "\u00f7"}
 AS_TOLD: Final = (
     *("hook.pack", "rerun.begin", "rerun.end", "tangent"),
@@ -162,7 +164,7 @@ class PictureStory(BackwardPicture):
             packed = list(dict.fromkeys(packed))
             return message("why.keeps.packed", packed=joined(packed))
         if any([key.startswith("attr.") for key in there]):
-            is_shape = "attr.shape" in there
+            is_shape = not SHAPES.isdisjoint(there)
             return message("why.keeps.shape") if is_shape else ""
         return message("why.keeps.nothing")
 
