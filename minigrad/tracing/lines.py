@@ -41,7 +41,6 @@ class OpenFrame:
         self.phase_starts: dict[str, int] = {}
         self.marks: dict[str, Any] = {}
         self.ctxs_before = ctxs_before
-        self.ran = -1
         self.names: Any = None
         self.handles: set[str] = set()
 
@@ -256,12 +255,9 @@ class FrameLog:
             log.ctxs.ran += 1
             log.ctxs.touched += 1
             log.names.moment += 1
-        names, bound, quiet, runs = reach
+        names, bound, runs = reach
         if runs:
             log.ctxs.touched += 1
-        if opened.ran == log.ctxs.ran:
-            names = quiet
-        opened.ran = log.ctxs.ran
         if names:
             local = opened.frame.f_locals
             changed = self._changed_locals(opened, local, names, bound)
