@@ -116,10 +116,14 @@ class BackwardPicture(Words):
     def on_hook_unpack(self, event: Event) -> None:
         """A saved value is there again."""
         fields = {"value": self._text(event["new"])}
-        if "n" not in event:
-            stop(event, message("why.unpacked", **fields))
-            return
-        stop(event, message("why.unpacked.at", node=self._label(event["n"]), **fields))
+        key = "why.unpacked"
+        if "n" in event:
+            key, fields["node"] = "why.unpacked.at", self._label(event["n"])
+        told, made = message(key, **fields), ""
+        if "hook" in event:
+            given = self._text(event["g"])
+            made = message("why.hook.unpacks", hook=event["hook"], given=given)
+        tell(event, in_turn(told, made), told)
 
     def on_grad_captured(self, event: Event) -> None:
         """A gradient that was asked for is there."""

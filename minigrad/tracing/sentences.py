@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.calls import value_of
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.messages import in_turn, joined, message, word
-from minigrad.tracing.values import Note, brief, error_text, short_repr
+from minigrad.tracing.values import Note, brief, error_text, safely, short_repr
 
 NameOf = Callable[[Any], str | None]
 
@@ -118,3 +119,36 @@ def failed(title: str, number: int, error: BaseException) -> str:
     """A line raised."""
     first = error_text(error).split("\n", 1)[0]
     return message("line.failed", function=word(title), number=number, error=first)
+
+
+def name_of_hook(hook: Any) -> str:
+    """A hook by the name it was defined with."""
+    name = safely(lambda: str(getattr(hook, "__name__", "")), "")
+    return name or f"<{type(hook).__name__}>"
+
+
+def sized(text: str, value: Any) -> str:
+    """What is kept, with its bytes where they are known."""
+    array = value.array if isinstance(value, Tensor) else value
+    size = getattr(array, "nbytes", None)
+    if not isinstance(size, int):
+        return text
+    return message("tensor.sized", tensor=text, bytes=bytes_text(size))
+
+
+def packed(hook: Any, name: str, tensor: Tensor, kept: Any) -> str:
+    """A pack hook was called."""
+    given, value = sized(name, tensor), sized(brief(kept), kept)
+    called = name_of_hook(hook)
+    return message("hook.packed", hook=called, tensor=given, value=value)
+
+
+def tangent(
+    name: str | None, maker: str | None, tensor: Tensor, tangent: Tensor
+) -> str:
+    """A tensor got a tangent."""
+    told = brief(tangent)
+    if name is None and maker:
+        return message("tangent.given.maker", maker=maker, tangent=told)
+    key = "tangent.given" if name else "tangent.given.value"
+    return message(key, tensor=name or brief(tensor), tangent=told)
