@@ -135,7 +135,7 @@ def faults_of(page: Page) -> Any:
     ("name", "program", "words"),
     [
         *SCENES,
-        ("tangents", tangents, "WithZeros.apply ties the box"),
+        ("tangents", tangents, "with_zeros gives"),
         ("step", step, "backward is finished"),
     ],
 )
