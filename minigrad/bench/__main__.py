@@ -6,7 +6,6 @@ import argparse
 import dataclasses
 import difflib
 import importlib.metadata
-import importlib.util
 import json
 import os
 import platform
@@ -53,8 +52,6 @@ chain of a million nodes, and begins no row after 75 seconds.\
 QUICK_LIMIT = 75.0
 """Seconds of the clock after which --quick begins no other row."""
 
-DRAWN = ".png", ".svg", ".pdf"
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; never a test, so a missed goal does not fail."""
@@ -77,15 +74,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json is not None:
         options.json.write_text(as_json(rows, versions), encoding="utf-8")
         print(f"written: {options.json}")
-    ratios = [row for row in rows if row.ratio]
-    if options.plot is not None and ratios:
-        # Loaded here: a bench without a picture needs no matplotlib.
-        from minigrad.views import bars
-
-        bars.save_ratios(ratios, options.plot)
-        print(f"written: {options.plot}")
-    elif options.plot is not None:
-        print("nothing is drawn: no row has a ratio")
     return 130 if stopped else 0
 
 
@@ -105,7 +93,6 @@ def planned(arguments: Sequence[str]) -> tuple[list[Task], argparse.Namespace]:
     parser.add_argument("rows", nargs="*", metavar="ROW", help="only these rows")
     parser.add_argument("--quick", action="store_true", help="in about a minute")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save the rows there")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the ratios")
     options = parser.parse_args(arguments)
     tasks = all_tasks()
     chosen = {id(one) for word in options.rows for one in named(word, tasks, parser)}
@@ -113,13 +100,8 @@ def planned(arguments: Sequence[str]) -> tuple[list[Task], argparse.Namespace]:
         tasks = [task for task in tasks if id(task) in chosen]
     elif options.quick:
         tasks = [task for task in tasks if not task.is_long]
-    for path in filter(None, (options.json, options.plot)):
-        see_that_it_can_be_written(path, parser)
-    if options.plot is not None:
-        if options.plot.suffix not in DRAWN:
-            parser.error(f"--plot {options.plot}: its name ends in {', '.join(DRAWN)}")
-        if importlib.util.find_spec("matplotlib") is None:
-            parser.error("--plot draws with matplotlib: pip install matplotlib")
+    if options.json is not None:
+        see_that_it_can_be_written(options.json, parser)
     return tasks, options
 
 

@@ -12,9 +12,9 @@ from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.foreign import ForeignNode
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, Event, EventLog, step
-from minigrad.tracing.messages import joined, message
+from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import Card
-from minigrad.tracing.values import Ref, text_of_ref
+from minigrad.tracing.values import Ref
 
 
 class BackwardStory:
@@ -86,8 +86,9 @@ class BackwardStory:
             if card.is_users and self._hears_lines:
                 self._watch(node._forward_cls)
         name = card.node or self._graph.number(card)
-        arrived = map(self._look, gradients)
-        log.emit((node_enters, name, card.label, card.is_leaf, *arrived))
+        fields = {"n": name, "g": [*map(self._look, gradients)]}
+        level = ENGINE if card.is_leaf else STORY
+        log.emit((step, "node.enter", None, "pick the next ready node", fields, level))
         if len(gradients) > 1:
             self._say_unused_outputs(node, gradients)
         self._picked, self._card = node, card
@@ -214,7 +215,7 @@ class BackwardStory:
         if card is None:
             return
         log, name = self._log, card.node or self._graph.number(card)
-        log.emit((node_leaves, name, card.label))
+        log.emit((step, "node.exit", None, "", {"n": name}, ENGINE))
         if not card.is_leaf:
             log.ctxs.close(node)
 
@@ -229,21 +230,6 @@ class BackwardStory:
 def inside_of(count: int) -> dict[str, Any]:
     """The field of a backward that runs inside ``count`` others."""
     return {"inside": count} if count else {}
-
-
-def node_enters(name: str, label: str, is_leaf: bool, *gradients: Ref) -> Event:
-    """The event of a node that runs next, with what has arrived there."""
-    arrived = joined([text_of_ref(gradient) for gradient in gradients])
-    key, level = ("node.picked.leaf", ENGINE) if is_leaf else ("node.picked", STORY)
-    say = message(key, node=label, count=len(gradients), gradients=arrived)
-    fields = {"n": name, "g": list(gradients)}
-    return step("node.enter", say, "pick the next ready node", fields, level)
-
-
-def node_leaves(name: str, label: str) -> Event:
-    """The event of a node whose turn is over."""
-    say = message("node.left", node=label)
-    return step("node.exit", say, "", {"n": name}, ENGINE)
 
 
 def gradient_goes(

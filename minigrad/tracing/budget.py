@@ -42,7 +42,7 @@ class Gap:
             if kind == "graph.node":
                 self._joined[event["n"]] = {
                     key: event[key]
-                    for key in ("k", "say", "d", "n", "e", "cid", "ins", "outs")
+                    for key in ("k", "ph", "d", "n", "e", "cid", "ins", "outs")
                     if key in event
                 }
             elif kind == "grad.accumulate":

@@ -37,22 +37,8 @@ UNSHOWN: Final = ("observed", "cls", "ctx", "self")
 GRADIENT_RULES: Final = ("backward", "vjp")
 """The story itself tells that these are called, as forward is, and what they return."""
 RULES: Final = ("forward", "setup_context", *GRADIENT_RULES, "jvp")
-HARMLESS: Final = frozenset(
-    {
-        *("__name__", "_create_ctx", "_forward_cls", "_this_thread", "active", "mode"),
-        *("observed", "bind_arguments", "enumerate", "interpreters", "isinstance"),
-        *("notify", "top", "tuple", "type", "len", "next"),
-        *("NOT_A_TENSOR", "dependencies", "get", "needed", "waiting", "heappush"),
-        *("_number", "_output_metadata", "arrival", "ready", "_edges"),
-    }
-)
-"""What engine lines use that changes nothing it is given, and runs no rule or hook."""
 RUNNING: Final = frozenset({"apply", "_run_backward", "unrecorded", "_run_on_arrays"})
 """What runs a rule, of which no line may be heard."""
-CHANGING: Final = RUNNING | {
-    *("_check_returned", "_link_outputs", "_collect_edges", "_wrap_outputs"),
-}
-"""What may change what it is given, or let it be changed, without any other notice."""
 SETTING: Final = ("STORE_", "DELETE_")
 """How the names of instructions begin that bind or unbind something."""
 APPLY_CODE: Final[CodeType] = vars(Function)["apply"].__func__.__code__
@@ -71,17 +57,15 @@ PHASES: Final = {
 class Reach(NamedTuple):
     """The variables that a line can have changed; ``bound`` are others after it.
 
-    ``quiet`` are those that it can have changed if no rule or hook was heard to run;
-    ``runs`` says whether it runs a rule itself, which may leave things on its ctx.
+    ``runs`` says whether it runs a rule, which may leave things on its ctx.
     """
 
     names: Sequence[str]
     bound: frozenset[Any]
-    quiet: Sequence[str]
     runs: bool
 
 
-NOTHING: Final = Reach((), frozenset(), (), False)
+NOTHING: Final = Reach((), frozenset(), False)
 
 
 class Stop(NamedTuple):
@@ -117,7 +101,7 @@ class ShownCode:
         names = ENGINE_CODES.get(code, ())
         within = phases_of(sources.lines[self.source], names) if names else {}
         self._phases = {line: PHASES[name] for line, name in within.items()}
-        self.reach = Reach(self.names, frozenset(self.names), self.names, False)
+        self.reach = Reach(self.names, frozenset(self.names), False)
         self._reaches = reaches_of(code) if names else {}
 
     def offset(self, line: int) -> int:
@@ -177,11 +161,8 @@ def reach_of(steps: list[dis.Instruction], names: list[str]) -> Reach:
             outside.add(step.argval)
     # What is called may change what it is given, and an item of a list be replaced.
     calls = any([step.opname.startswith(("CALL", "STORE_SUBSCR")) for step in steps])
-    if not calls or outside <= HARMLESS:
-        used.clear()
-    changed = [n for n in names if n in bound | used]
-    quiet = changed if outside & CHANGING else [n for n in changed if n in bound]
-    return Reach(changed, frozenset(bound), quiet, bool(outside & RUNNING))
+    changed = [n for n in names if n in bound or (calls and n in used)]
+    return Reach(changed, frozenset(bound), bool(outside & RUNNING))
 
 
 def line_of(instruction: dis.Instruction) -> int | None:

@@ -80,11 +80,6 @@ class Receiver:
     _output_metadata: Any
 
 
-def is_array(value: Any) -> bool:
-    """Whether a value holds numbers."""
-    return isinstance(value, (Tensor, np.ndarray, np.generic))
-
-
 def array_of(value: Any) -> Any:
     """The plain numbers of a value."""
     return np.asarray(value.array if isinstance(value, Tensor) else value)
@@ -100,8 +95,6 @@ def copied(value: Any, copy: Copy) -> Any:
         return copy(value)
     if type(value) in (list, tuple):
         return type(value)([copied(item, copy) for item in value])
-    if type(value) is dict:
-        return {key: copied(item, copy) for key, item in value.items()}
     return value
 
 

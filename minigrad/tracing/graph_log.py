@@ -7,17 +7,13 @@ from typing import Any, Final
 
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import running_task
-from minigrad.tracing import asides, sentences
 from minigrad.tracing.calls import Fact
 from minigrad.tracing.codes import PHASES
 from minigrad.tracing.foreign import maker_of, version_of
 from minigrad.tracing.log import ENGINE, STORY, Event, EventLog
-from minigrad.tracing.messages import in_turn, message
 from minigrad.tracing.nodes import (
-    NOTHING,
     Card,
     End,
-    called,
     inputs_first,
     receivers_of,
 )
@@ -53,7 +49,6 @@ class GraphLog:
         self._count = 0
         self.edge_from: dict[tuple[str | None, int], int] = {}
         """The number of an edge by the node that it leads from, and the argument."""
-        self._labels: dict[str, str] = {}
         # Bound once: making a method anew for each event takes its time.
         self._joined = self.joined
         log.node_of, log.id_of = self._node_of, self.id_of
@@ -81,13 +76,12 @@ class GraphLog:
         # at work.
         made = None if log.memory.gone else log.ctxs.made(card, node)
         # A learner's node takes what it saved when it has been wired.
-        kept = 0
         if made is not None:
             if made[1]:
-                kept = log.memory.hold(name, name, card.label, made[1])
+                log.memory.hold(name, name, card.label, made[1])
         elif not card.is_users:
-            kept = log.memory.look_at_node(node, card)
-        moved = self._moved_handles(outputs) if log.handles else NOTHING
+            log.memory.look_at_node(node, card)
+        moved = self._moved_handles(outputs) if log.handles else ()
         order = self._order() if self.recorded_tasks else 1
         level = STORY
         if self.modules and not card.is_users:
@@ -97,10 +91,10 @@ class GraphLog:
         call = ends, given, log.calls.made(outputs)
         if card.is_users or made is not None:
             changes = None if made is None else made[0]
-            self._emit(node, card, level, kept, call, order, moved, changes)
+            self._emit(node, card, level, call, order, moved, changes)
             return
         log.ctxs.open(node, card)
-        self._emit(node, card, level, kept, call, order, moved)
+        self._emit(node, card, level, call, order, moved)
         log.ctxs.close(node)
 
     def let_go(self) -> None:
@@ -144,24 +138,23 @@ class GraphLog:
             [node], lambda one: [r for _, r, _ in receivers_of(one) if r in new]
         ):
             card = self._cards.of(current)
-            kept = 0 if card.is_leaf else log.memory.look_at_node(current, card)
+            if not card.is_leaf:
+                log.memory.look_at_node(current, card)
             call = log.ctxs.ends_of(current), None, None
-            self._emit(current, card, ENGINE, kept, call, self._order())
+            self._emit(current, card, ENGINE, call, self._order())
 
     def _emit(
         self,
         node: Any,
         card: Card,
         level: int,
-        kept: int,
         call: tuple[Any, ...],
         order: int,
-        moved: dict[str, str] = NOTHING,
+        moved: Sequence[str] = (),
         changes: Any = None,
     ) -> None:
         """Note that a node has joined."""
         log, name, ctx, tensor = self._log, card.node or self.number(card), None, None
-        self._labels[name] = card.label
         if card.is_leaf:
             tensor = log.names.of(node.variable)
         else:
@@ -178,7 +171,7 @@ class GraphLog:
                 self.edge_from[name, slot] = len(edges)
                 edges.append((name, slot, end[3], end[2]))
         led = range(first, len(edges))
-        told = self._joined, shown, led, *call, level, kept, moved
+        told = self._joined, shown, led, *call, level, moved
         log.emit(told, cid=None if changes is None else ctx, changes=changes)
 
     def joined(
@@ -189,23 +182,16 @@ class GraphLog:
         given: Sequence[Fact] | None,
         made: Sequence[Fact] | None,
         level: int,
-        kept: int,
-        moved: dict[str, str],
+        moved: Sequence[str],
     ) -> Event:
         """The event of a node that joins.
 
         Without ``made`` it was there before the recording.
         """
-        name, kind, ctx, tensor, _, order, *_ = node
+        name, _, ctx, *_ = node
         event: Event = {"k": "graph.node", "lvl": level}
         if made is not None:
-            facts = kind.label, kind.is_users, ends, kept, order, moved
-            event["say"] = joining, *facts
             event["ph"] = PHASES["link outputs"]
-        elif ctx is None:
-            event["say"] = sentences.leaf_node, tensor
-        else:
-            event["say"] = sentences.older_node, kind.label, kept
         if ctx is not None:
             event |= self._log.calls.fields(given, ends, name, made or ())
         event["n"], event["e"] = name, [f"e{number}" for number in led]
@@ -243,16 +229,15 @@ class GraphLog:
             self.recorded_tasks.clear()  # an error may have left one behind
         return 1 + len(self.recorded_tasks)
 
-    def _moved_handles(self, outputs: tuple[Any, ...]) -> dict[str, str]:
-        """Variables whose tensor got a node in place of another: that one's name."""
-        moved = {}
+    def _moved_handles(self, outputs: tuple[Any, ...]) -> list[str]:
+        """The variables whose tensor got a node in place of another."""
+        moved = []
         for output in outputs:
             is_as_made = type(output) is Tensor and output._version_counter is None
             if not is_as_made and version_of(output) > 0:
                 name = self._log.names.of(output)
-                before = self._log.handles.get(name or "")
-                if name is not None and before is not None:
-                    moved[name] = self._labels.get(before, before)
+                if name in self._log.handles:
+                    moved.append(name)
         return moved
 
     def _node_of(self, tensor: Any) -> str | None:
@@ -264,21 +249,3 @@ class GraphLog:
 def itself(node: Any) -> Any:
     """A node of minigrad's is its own entry."""
     return node
-
-
-def joining(
-    label: str,
-    is_users: bool,
-    ends: list[End],
-    kept: int,
-    order: int,
-    moved: dict[str, str],
-) -> str:
-    """The sentence for a node that joins."""
-    tell = sentences.wired if is_users else sentences.built_in
-    return in_turn(
-        tell(label, [(called(*one[:2]), one[3]) for one in ends if one and one[0]]),
-        sentences.kept(kept),
-        message("node.second-graph", order=order) if order > 1 else "",
-        *[asides.handle_moved(name, old, label) for name, old in moved.items()],
-    )

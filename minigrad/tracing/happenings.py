@@ -8,15 +8,14 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.inplace import name_in_place
 from minigrad.engine.saved_hooks import HookedRecord
-from minigrad.tracing import asides, sentences
+from minigrad.tracing import sentences
 from minigrad.tracing.advice import advice_of, phase_of_advice
 from minigrad.tracing.foreign import ForeignNode, version_of
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, EventLog, step
 from minigrad.tracing.messages import message
-from minigrad.tracing.nodes import label_of
 from minigrad.tracing.story import Story
-from minigrad.tracing.values import brief, plain
+from minigrad.tracing.values import plain
 from minigrad.transforms.vmap_tensor import BatchedTensor, mapped_dims, physical
 
 CHECKPOINTS = ("minigrad.utils.", "torch.utils.checkpoint")
@@ -46,7 +45,7 @@ class Happenings:
         if kind == "post" and not isinstance(node, ForeignNode):
             self._story.say_returned(node, given)
         fields = {"n": self._graph.id_of(node), "slot": slot, "g": self._ref(given)}
-        fields["hook"] = asides.name_of_hook(hook)
+        fields["hook"] = sentences.name_of_hook(hook)
         fields["new"] = None if result is None else self._ref(result)
         self._log.emit((step, f"hook.{kind}", None, "", fields))
 
@@ -60,7 +59,7 @@ class Happenings:
         if forgets:
             say, new = message("checkpoint.forgets", tensor=name), plain("a note")
         else:
-            say, new = asides.packed(hook, name, tensor, packed), self._ref(packed)
+            say, new = sentences.packed(hook, name, tensor, packed), self._ref(packed)
         fields = {"g": self._ref(tensor), "new": new}
         self._log.emit((step, "hook.pack", say, "", fields))
 
@@ -70,20 +69,15 @@ class Happenings:
         remembers = comes_from_checkpoint(hook)
         if remembers and getattr(hook, "__name__", "") == "keep":
             return
-        owner = message("tensor.saved") if node is None else label_of(node)
-        fields = {"new": self._ref(tensor)}
-        if remembers:
-            found = {"owner": owner, "tensor": brief(tensor)}
-            say, fields["g"] = message("checkpoint.remembers", **found), plain("a note")
-        else:
-            say = asides.unpacked(hook, owner, packed, tensor)
-            fields["g"] = self._ref(packed)
+        fields: dict[str, Any] = {"new": self._ref(tensor), "g": plain("a note")}
+        if not remembers:
+            fields |= {"g": self._ref(packed), "hook": sentences.name_of_hook(hook)}
         if node is not None:
             fields["n"] = self._graph.id_of(node)
         place = place_of_packed(node, packed)
         if place is not None:
             fields["place"] = place
-        self._log.emit((step, "hook.unpack", say, "", fields))
+        self._log.emit((step, "hook.unpack", None, "", fields))
 
     def changed_in_place(self, tensor: Any) -> None:
         """A version has gone up; of a ``.grad`` in backward that is told elsewhere."""
@@ -128,7 +122,7 @@ class Happenings:
             maker = name_of_call(maker)
         name = self._log.names.of(tensor)
         fields |= {"t": self._ref(tensor), "g": self._ref(tangent)}
-        say = asides.tangent(name, maker, tensor, tangent)
+        say = sentences.tangent(name, maker, tensor, tangent)
         self._log.emit((step, "tangent", say, "", fields))
 
     def tensor_mapped(self, tensor: BatchedTensor) -> None:

@@ -31,14 +31,6 @@ def harm_of(kind: Any) -> str:
     ``kind`` is the class of a node. What a rule prints is caught by whoever runs it.
     """
     function = getattr(kind, "_forward_cls", None)
-    name = what_it_touches(function)
-    if name == WHILE:
-        return message("terms.while")
-    return message("terms.uses", name=name) if name else ""
-
-
-def what_it_touches(function: Any) -> str:
-    """The first name outside of a Function's rule that the rule might change."""
     if function is None or issubclass(function, Builtin):
         return ""
     rules = [getattr(function, name, None) for name in ("backward", "vjp")]
@@ -47,11 +39,14 @@ def what_it_touches(function: Any) -> str:
         for rule in rules
         if rule is not None and rule not in (Function.backward, Function.vjp)
     ]
-    return next(filter(None, found), "")
+    name = next(filter(None, found), "")
+    if name == WHILE:
+        return message("terms.while")
+    return message("terms.uses", name=name) if name else ""
 
 
 def touched(function: Any, seen: set[Any]) -> str:
-    """The same of one function, and of those that it calls by name."""
+    """The first name outside of a function that it, or one it calls, might change."""
     if not isinstance(function, FunctionType):
         return getattr(function, "__name__", type(function).__name__)
     if function in seen or not is_learners(function.__code__.co_filename):

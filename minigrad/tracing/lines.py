@@ -15,7 +15,7 @@ from minigrad.tracing.log import ENGINE, STORY, EventLog
 from minigrad.tracing.marks import ATOMS, mark_of
 from minigrad.tracing.messages import message, word
 from minigrad.tracing.sources import SourceStore, is_ours, is_users
-from minigrad.tracing.values import MOST_ITEMS, brief, error_text, plain
+from minigrad.tracing.values import error_text, plain
 from minigrad.utils._region import StopRecomputation
 
 ENDS_ITERATION: Final = (
@@ -41,7 +41,6 @@ class OpenFrame:
         self.phase_starts: dict[str, int] = {}
         self.marks: dict[str, Any] = {}
         self.ctxs_before = ctxs_before
-        self.ran = -1
         self.names: Any = None
         self.handles: set[str] = set()
 
@@ -145,19 +144,8 @@ class FrameLog:
         told = code.title == "your cell" or code.is_gradient_rule
         level = ENGINE if told else code.level
         val = self._log.values.look(value) or plain("None")
-        seen, parts = val, None
-        if isinstance(value, tuple) and len(value) <= MOST_ITEMS:
-            parts = [self._in_a_sentence(item) for item in value]
-        elif isinstance(value, (tuple, list)):
-            seen = plain(brief(value))
-        say = (sentences.left, code.title, seen, parts)
-        self._step("return", level, say, opened, opened.reach, val=val)
+        self._step("return", level, None, opened, opened.reach, val=val)
         self._close(opened)
-
-    def _in_a_sentence(self, value: Any) -> Any:
-        if isinstance(value, (tuple, list)):
-            return plain(brief(value))
-        return self._log.values.look(value)
 
     def on_suspend(self, frame: FrameType) -> None:
         """A watched generator or coroutine pauses: no step, and it may go on later."""
@@ -251,7 +239,9 @@ class FrameLog:
         **fields: Any,
     ) -> None:
         """Emit one event of a frame; without ``reach`` all variables are looked at."""
-        event = {"k": kind, "say": say, "lvl": level, **fields}
+        event = {"k": kind, "lvl": level, **fields}
+        if say is not None:
+            event["say"] = say
         if opened.phase is not None:
             event["ph"] = opened.phase
         self._put(event, opened, reach or opened.code.reach)
@@ -265,12 +255,9 @@ class FrameLog:
             log.ctxs.ran += 1
             log.ctxs.touched += 1
             log.names.moment += 1
-        names, bound, quiet, runs = reach
+        names, bound, runs = reach
         if runs:
             log.ctxs.touched += 1
-        if opened.ran == log.ctxs.ran:
-            names = quiet
-        opened.ran = log.ctxs.ran
         if names:
             local = opened.frame.f_locals
             changed = self._changed_locals(opened, local, names, bound)

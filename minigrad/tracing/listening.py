@@ -7,10 +7,15 @@ import inspect
 import sys
 import threading
 from types import CodeType, FrameType
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from minigrad.tracing.hearing import Tell, in_turn
 
+if TYPE_CHECKING:
+    from minigrad.tracing.lines import FrameLog
+
+monitoring: Final[Any] = getattr(sys, "monitoring", None)
+"""From Python 3.12 on."""
 RETURNS: Final = {"RETURN_VALUE", "RETURN_CONST"}
 SUSPENDS: Final = {"YIELD_VALUE", "RESUME"}
 """Where a suspended frame stands: at its yield, or (from 3.12 on) at what follows."""
@@ -21,32 +26,12 @@ TOOLS: Final = (3, 4, 2, 1)
 """Tool numbers of sys.monitoring, those that no kind of tool is promised first."""
 
 
-class LineListener(Protocol):
-    """Who wants to hear of frames; ``wants`` decides which."""
-
-    def wants(self, code: CodeType) -> bool: ...
-
-    def hides(self, frame: FrameType) -> bool: ...
-
-    def on_call(self, frame: FrameType) -> None: ...
-
-    def on_line(self, frame: FrameType, line: int) -> None: ...
-
-    def on_return(self, frame: FrameType, value: Any) -> None: ...
-
-    def on_suspend(self, frame: FrameType) -> None: ...
-
-    def on_exception(self, frame: FrameType, error: BaseException) -> None: ...
-
-    def on_unwind(self, frame: FrameType, error: BaseException | None) -> None: ...
-
-
 class SettraceBackend:
     """Lines heard through ``sys.settrace``, the only way before Python 3.12."""
 
     name = "settrace"
 
-    def __init__(self, listener: LineListener, driver: FrameType | None) -> None:
+    def __init__(self, listener: FrameLog, driver: FrameType | None) -> None:
         self._listener = listener
         self._driver = driver
         self._listening = False
@@ -153,7 +138,7 @@ class MonitoringBackend:
 
     name = "monitoring"
 
-    def __init__(self, listener: LineListener, driver: FrameType | None) -> None:
+    def __init__(self, listener: FrameLog, driver: FrameType | None) -> None:
         self._listener = listener
         self._driver = driver
         self._thread = threading.get_ident()
@@ -161,7 +146,6 @@ class MonitoringBackend:
 
     def start(self) -> None:
         """Listen, from the next line of the driver on."""
-        monitoring: Any = sys.monitoring  # type: ignore[attr-defined]  # from 3.12 on
         events = monitoring.events
         self._tool = free_tools()[0]
         monitoring.use_tool_id(self._tool, "minigrad")
@@ -184,7 +168,6 @@ class MonitoringBackend:
 
     def stop(self) -> None:
         """Give the tool number back."""
-        monitoring: Any = sys.monitoring  # type: ignore[attr-defined]  # from 3.12 on
         monitoring.set_events(self._tool, 0)
         for code in self._followed.values():
             monitoring.set_local_events(self._tool, code, 0)
@@ -196,7 +179,6 @@ class MonitoringBackend:
         """Hear the lines and the return of ``code``."""
         if id(code) in self._followed:
             return
-        monitoring: Any = sys.monitoring  # type: ignore[attr-defined]  # from 3.12 on
         events = monitoring.events
         self._followed[id(code)] = code
         monitoring.set_local_events(
@@ -217,7 +199,7 @@ class MonitoringBackend:
             return None
         frame = sys._getframe(1)
         if not self._listener.wants(code):
-            return sys.monitoring.DISABLE  # type: ignore[attr-defined]  # from 3.12 on
+            return monitoring.DISABLE
         self.follow(code)
         if not self._listener.hides(frame):
             self._listener.on_call(frame)
@@ -246,14 +228,13 @@ class MonitoringBackend:
 
 def free_tools() -> list[int]:
     """The tool numbers of sys.monitoring that nobody uses; none before Python 3.12."""
-    monitoring: Any = getattr(sys, "monitoring", None)
     if monitoring is None:
         return []
     return [tool for tool in TOOLS if monitoring.get_tool(tool) is None]
 
 
 def choose_backend(
-    listener: LineListener, driver: FrameType | None
+    listener: FrameLog, driver: FrameType | None
 ) -> SettraceBackend | MonitoringBackend:
     """The better of the two that can be had now."""
     if free_tools():

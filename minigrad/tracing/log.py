@@ -106,11 +106,15 @@ class EventLog:
         if len(events) > self._most:
             self._make_room()
 
-    def last_event(self) -> Event:
-        """The event that was noted last, told."""
-        if type(self.events[-1]) is tuple:
-            self.events[-1] = as_event(*self.events[-1])
-        event: Event = self.events[-1]
+    def last_turn(self) -> Event:
+        """The event of the node that runs, told with what was noted since."""
+        at = len(self.events)
+        event: Event = {"k": ""}
+        while event["k"] != "node.enter":
+            at -= 1
+            if type(self.events[at]) is tuple:
+                self.events[at] = as_event(*self.events[at])
+            event = self.events[at]
         return event
 
     def _tell_all(self) -> None:

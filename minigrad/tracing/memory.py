@@ -56,8 +56,8 @@ class Memory:
         self.added, self.dropped = [], []
         return changes
 
-    def look_at_node(self, node: Any, card: Card) -> int:
-        """Note what ``node`` holds now; the bytes that it holds of new."""
+    def look_at_node(self, node: Any, card: Card) -> None:
+        """Note what ``node`` holds now."""
         owner = card.node or ""
         saved = getattr(node, "_saved", FREED)  # torch's nodes show none
         for packed in tuple.__iter__(saved):
@@ -67,25 +67,19 @@ class Memory:
             holds = held_by(node)
         except Exception:  # the attributes are the learner's
             holds = {}
-        if not holds and owner not in self.held:
-            return 0
-        gone = RELEASED if saved is FREED else REPLACED
-        return self._compare(owner, owner, card.label, holds, gone)
+        if holds or owner in self.held:
+            gone = RELEASED if saved is FREED else REPLACED
+            self._compare(owner, owner, card.label, holds, gone)
 
-    def released(self, node: Any, card: Card) -> int:
-        """Backward has let go of what ``node`` saved; the bytes that it held."""
+    def released(self, node: Any, card: Card) -> None:
+        """Backward has let go of what ``node`` saved."""
         owner = card.node or ""
         if card.fixed is None and getattr(node, "__dict__", True):
-            size = self.bytes_of(owner, "saved")
             self.look_at_node(node, card)
-            return size
-        sizes: dict[str, int] = {}
+            return
         for key, item in self.held.pop(owner, NOTHING).items():
-            by = REMOVED
-            if key.startswith("saved."):
-                by, sizes[item["buf"]] = RELEASED, item["bytes"]
+            by = RELEASED if key.startswith("saved.") else REMOVED
             self.dropped.append({"id": item["id"], "by": by})
-        return sum(sizes.values())
 
     def look_at_packed(self) -> None:
         """Look again at nodes whose values went through hooks: some may be back."""
@@ -120,17 +114,14 @@ class Memory:
             self.dropped.append({"id": item["id"], "by": by})
             self.gone.append(item)
 
-    def bytes_of(self, owner: str, family: str = "") -> int:
-        """The bytes that ``owner`` holds; with ``family``, of ``saved`` alone."""
-        held: dict[str, int] = {}
-        for item in self.held.get(owner, {}).values():
-            if item["key"].startswith(family):
-                held[item["buf"]] = item["bytes"]
-        return sum(held.values())
+    def bytes_of(self, owner: str) -> int:
+        """The bytes that ``owner`` holds."""
+        items = self.held.get(owner, {}).values()
+        return sum({item["buf"]: item["bytes"] for item in items}.values())
 
     def _compare(
         self, owner: str, node: str, label: str, holds: dict[str, Any], gone: str
-    ) -> int:
+    ) -> None:
         """``gone``: why what was saved is not there any more, if it is not."""
         before = self.held.get(owner, {})
         for key in list(before):
@@ -146,7 +137,8 @@ class Memory:
                 self.dropped.append({"id": before[key]["id"], "by": REPLACED})
             name = self.names.of(value) if isinstance(value, Tensor) else None
             new.append((key, array, name))
-        return self.hold(owner, node, label, new) if new else 0
+        if new:
+            self.hold(owner, node, label, new)
 
     def hold(
         self,
@@ -154,26 +146,22 @@ class Memory:
         node: str,
         label: str,
         new: Iterable[tuple[str, Any, str | None]],
-    ) -> int:
+    ) -> None:
         """Note what ``owner`` holds of new: its key, the array and its name."""
         held = self.held.setdefault(owner, {})
-        sizes: dict[str, int] = {}
         for key, array, name in new:
             root = array if array.base is None else root_of(array)
-            buffer, size = self._buffer(root), root.nbytes
             item: Item = {
                 "id": f"m{next(self._items)}",
                 "owner": node,
                 "of": label,
                 "key": key,
                 "name": name,
-                "bytes": size,
-                "buf": buffer,
+                "bytes": root.nbytes,
+                "buf": self._buffer(root),
             }
             held[key] = item
             self.added.append(item)
-            sizes[buffer] = size
-        return sum(sizes.values())
 
     def _buffer(self, root: Any) -> str:
         """The name of the memory that an array owns."""

@@ -27,8 +27,8 @@ Table = dict[str, dict[str, str]]
 def message(key: str, noted: Mapping[str, Any] = NO_FIELDS, /, **fields: Any) -> str:
     """A text of the table, its fields filled in; of two, for 1, that which ends in one.
 
-    >>> message("node.joins", node="MulBackward0")
-    'MulBackward0 is added to the graph.'
+    >>> message("node.older", node="MulBackward0")
+    'MulBackward0 was already in the graph.'
     >>> message("steps", count=2), message("steps", count=1)
     ('2 steps', '1 step')
     """

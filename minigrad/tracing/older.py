@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from minigrad.tracing.codes import STORY
 from minigrad.tracing.picture import complete
+from minigrad.tracing.picture_words import stop
 
 
 def completed(data: dict[str, Any]) -> dict[str, Any]:
-    """The recording as one of today; its calls have edges and names, and no values."""
+    """The recording as one of today; its calls have edges and names, and no values.
+
+    Its picture stops at each step of the story, and says what that said.
+    """
     graph = data["graph"]
     nodes = {node["id"]: node for node in graph["nodes"]}
     edges = {edge["id"]: edge for edge in graph["edges"]}
@@ -27,6 +32,8 @@ def completed(data: dict[str, Any]) -> dict[str, Any]:
             event["ins"] = [argument(edge, nodes, names) for edge in in_order(led)]
             out = {"name": names.get(node["id"]), "v": None, "needs": True, "nr": 0}
             event["outs"] = [out] if node.get("outputs", 1) == 1 else []
+        if event["lvl"] <= STORY:
+            stop(event, event["say"])
     graph["modules"] = []
     complete(data)
     return data

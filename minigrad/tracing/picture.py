@@ -1,17 +1,17 @@
-"""What the picture of a recording needs beside its events: titles, modules, stops."""
+"""What the picture of a recording needs beside its events: titles and modules."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from minigrad.tracing.picture_story import tell_picture
-from minigrad.tracing.tangent_graph import leave_out_tangents
+from minigrad.tracing.codes import ENGINE
 from minigrad.tracing.titles import name_calls, told_apart
 
 
 def complete(data: dict[str, Any]) -> None:
-    """Write into a recording what its picture is drawn and told by."""
+    """Write into a recording what its picture is drawn by."""
     events, graph = data["events"], data["graph"]
     nodes = {node["id"]: node for node in graph["nodes"]}
     graph["modules"] = modules_with_nodes(graph)
@@ -22,7 +22,6 @@ def complete(data: dict[str, Any]) -> None:
     name_calls(events, nodes)
     name_owners(events)
     leave_out_tangents(data)
-    tell_picture(data)
 
 
 def name_owners(events: Sequence[dict[str, Any]]) -> None:
@@ -56,3 +55,42 @@ def title_of_module(module: dict[str, Any]) -> str:
     """A module by the attribute that holds it, or by its kind if that is a number."""
     last = (module["name"] or "").rpartition(".")[2]
     return last if last and not last.isdigit() else str(module["kind"]).lower()
+
+
+def leave_out_tangents(data: dict[str, Any]) -> None:
+    """Mark the nodes that lead to tangents alone, and tell of none of them.
+
+    A tangent stands beside its value; the operations that made it are in the graph
+    where an input requires grad, and are steps of *everything*.
+    """
+    hidden = only_for_tangents(data)
+    for node in data["graph"]["nodes"]:
+        if node["id"] in hidden:
+            node["tangent"] = True
+    for event in data["events"]:
+        if event["k"] == "graph.node" and event["n"] in hidden:
+            event["lvl"] = ENGINE
+
+
+def only_for_tangents(data: Mapping[str, Any]) -> set[str]:
+    """The ids of these nodes: of what is made of a tangent later, none."""
+    graph, given = data["graph"], [e for e in data["events"] if e["k"] == "tangent"]
+    below: dict[str, list[str]] = defaultdict(list)
+    for edge in graph["edges"]:
+        below[edge["from"]].append(edge["to"])
+    makers = reached([event["gn"] for event in given if "gn" in event], below)
+    others = [node["id"] for node in graph["nodes"] if node["id"] not in makers]
+    values = [event["n"] for event in given if "n" in event]
+    return makers - reached([*others, *values], below)
+
+
+def reached(start: Iterable[str], below: Mapping[str, Iterable[str]]) -> set[str]:
+    """These nodes, and all that gradients would go on to from them."""
+    found: set[str] = set()
+    left = list(start)
+    while left:
+        node = left.pop()
+        if node not in found:
+            found.add(node)
+            left += below.get(node, ())
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from minigrad.tracing.codes import STORY
 from minigrad.tracing.messages import in_turn, joined, message
 from minigrad.tracing.picture_words import Event, Words, stop, tell
 from minigrad.tracing.pictures import is_told_by_shape
@@ -55,10 +56,18 @@ class BackwardPicture(Words):
         tell(event, in_turn(begins, waits, again))
 
     def on_node_enter(self, event: Event) -> None:
-        self._arrived[event["n"]] = event["g"]
-        self._hooked.discard(event["n"])
-        for slot in range(len(event["g"])):
-            self._waiting.pop((event["n"], slot), None)
+        node, arrived = event["n"], event["g"]
+        self._arrived[node] = arrived
+        self._hooked.discard(node)
+        for slot in range(len(arrived)):
+            self._waiting.pop((node, slot), None)
+        key = "node.picked.leaf" if event["lvl"] > STORY else "node.picked"
+        fields = {"node": self._name_of(node), "count": len(arrived)}
+        fields["gradients"] = joined([self._text(one) for one in arrived])
+        event["say"] = message(key, **fields)
+
+    def on_node_exit(self, event: Event) -> None:
+        event["say"] = message("node.left", node=self._name_of(event["n"]))
 
     def on_check_what_it_returned(self, event: Event) -> None:
         ctx = self._ctxs[event["cid"]]
@@ -86,9 +95,6 @@ class BackwardPicture(Words):
         kind = event["k"].removeprefix("hook.")
         if kind == "post":
             self._hooked.add(event["n"])
-        if "hook" not in event:  # an older recording
-            stop(event, event["say"])
-            return
         node = self._called(event["n"], event["slot"])
         fields = {
             "hook": event["hook"],
@@ -110,10 +116,14 @@ class BackwardPicture(Words):
     def on_hook_unpack(self, event: Event) -> None:
         """A saved value is there again."""
         fields = {"value": self._text(event["new"])}
-        if "n" not in event:
-            stop(event, message("why.unpacked", **fields))
-            return
-        stop(event, message("why.unpacked.at", node=self._label(event["n"]), **fields))
+        key = "why.unpacked"
+        if "n" in event:
+            key, fields["node"] = "why.unpacked.at", self._label(event["n"])
+        told, made = message(key, **fields), ""
+        if "hook" in event:
+            given = self._text(event["g"])
+            made = message("why.hook.unpacks", hook=event["hook"], given=given)
+        tell(event, in_turn(told, made), told)
 
     def on_grad_captured(self, event: Event) -> None:
         """A gradient that was asked for is there."""

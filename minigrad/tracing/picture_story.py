@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from minigrad.tracing.budget import ctx_changes
 from minigrad.tracing.codes import STORY
-from minigrad.tracing.messages import in_turn, joined, message
+from minigrad.tracing.messages import in_turn, joined, message, word
 from minigrad.tracing.picture_backward import BackwardPicture
 from minigrad.tracing.picture_words import Event, in_short, stop, tell
 from minigrad.tracing.titles import INFIX, is_in_place, operation_of
 
+SHAPES: Final = {"attr.shape", "attr._saved_self_sym_sizes"}
+"""What a built-in node keeps the shape of its input as, here and in torch."""
 SIGNS: Final = {"*": "\u00d7", "/": "\u00f7"}
 AS_TOLD: Final = (
     *("hook.pack", "rerun.begin", "rerun.end", "tangent"),
     *("ask", "cut", "lint", "note", "what.if"),
 )
 """Kinds of steps whose sentence serves the picture, too."""
-PHASES_BEFORE: Final = {"wire edges": "link outputs"}
-"""What recordings of before call a phase."""
 
 
 def tell_picture(data: dict[str, Any]) -> None:
@@ -40,14 +41,12 @@ class PictureStory(BackwardPicture):
             self._say_sent(event["n"])  # before the box is empty
         if self._filled and level <= STORY and kind != "grad.accumulate":
             self._say_filled()
-        for change in (event.get("ctx"), *event.get("others", ())):
-            if change is not None:
-                box = self._boxes.setdefault(change["id"], {})
-                box |= change["set"]
-                for key in change["del"]:
-                    box.pop(key, None)
+        for change in ctx_changes(event):
+            box = self._boxes.setdefault(change["id"], {})
+            box |= change["set"]
+            for key in change["del"]:
+                box.pop(key, None)
         name = event["ph"]["name"] if kind == "phase" else kind
-        name = PHASES_BEFORE.get(name, name)
         tell_of = getattr(self, f"on_{re.sub('[. ]', '_', name)}", None)
         if tell_of is not None:
             tell_of(event)
@@ -76,7 +75,7 @@ class PictureStory(BackwardPicture):
 
     def on_wrap_outputs(self, event: Event) -> None:
         outs = self._by_ctx.get(event.get("cid", ""), {}).get("outs", ())
-        if not outs or None in [one.get("v", "") for one in outs]:  # of a former trace
+        if not outs:  # they are left out of a long recording
             tell(event, message("why.returned"))
             return
         told = message("why.returns", value=joined([self._passed(one) for one in outs]))
@@ -91,23 +90,36 @@ class PictureStory(BackwardPicture):
         tell(event, message("why.thrown-away"))
 
     def on_graph_node(self, event: Event) -> None:
-        if event["lvl"] > STORY or "ins" not in event:
+        node = self._nodes[event["n"]]
+        if "ph" not in event:
+            self._say_older(event, node)
             return
-        ins, outs, node = event["ins"], event["outs"], self._nodes[event["n"]]
+        ins, outs = event["ins"], event["outs"]
         result = outs[0].get("name") if outs else None
         if self._is_learners(node):
             self._say_hung(event, result)
             return
-        told = self._told_of_call(event, None if is_in_place(ins, outs) else result)
+        moved = is_in_place(ins, outs)
+        told = self._told_of_call(event, None if moved else result)
         keeps = self._told_of_box(event)
         data = [one for one in ins if one.get("name") and not one["needs"]]
         end = message("why.no-wire", tensor=data[0]["name"]) if data else ""
-        if (function := operation_of(node["label"])) in self._learners:
+        if moved and result:
+            end = message("why.moved", result=result)
+        function = operation_of(node["label"])
+        if function in self._learners and event["lvl"] <= STORY:
             self._learners.remove(function)  # told once
             end = message("why.not-yours", node=node["label"], function=function)
         again = message("why.again") if node["order"] > 1 else ""
         options = [(told, keeps, end, again), (told, keeps, again), (told, again)]
-        stop(event, *[in_turn(*parts) for parts in options])
+        tell(event, *[in_turn(*parts) for parts in options])
+
+    def _say_older(self, event: Event, node: Mapping[str, Any]) -> None:
+        """A node was there before; no step of the picture."""
+        key = "node.older"
+        if node["kind"] == "accumulate":
+            key = "node.leaf" if node["tensor"] else "node.leaf.unnamed"
+        event["say"] = message(key, node=node["label"], tensor=node["tensor"])
 
     def _told_of_call(self, event: Event, result: str | None) -> str:
         """What a call computed: with all its numbers if they are few."""
@@ -115,7 +127,7 @@ class PictureStory(BackwardPicture):
         values = [one["v"] for one in (*ins, *outs) if "text" not in one]
         is_small = None not in [self._values.number(value) for value in values]
         told = event["label"]
-        if None in [one.get("v", "") for one in outs] or not outs:
+        if not outs:
             told, result = message("why.joins", label=told), None
         elif is_small and len(outs) == 1:
             node = self._nodes[event["n"]]["label"]
@@ -148,10 +160,11 @@ class PictureStory(BackwardPicture):
             return message("why.keeps", values=joined(names))
         saved = [ref for key, ref in there.items() if key.startswith("saved.") and ref]
         if saved:  # hooks have put something else there
-            packed = [ref.get("r") or message("why.packed") for ref in saved]
+            packed = [word(ref.get("r") or message("why.packed")) for ref in saved]
+            packed = list(dict.fromkeys(packed))
             return message("why.keeps.packed", packed=joined(packed))
         if any([key.startswith("attr.") for key in there]):
-            is_shape = "attr.shape" in there
+            is_shape = not SHAPES.isdisjoint(there)
             return message("why.keeps.shape") if is_shape else ""
         return message("why.keeps.nothing")
 
@@ -167,20 +180,19 @@ class PictureStory(BackwardPicture):
         tensors = [str(one["nr"]) for one in outs if one.get("needs")]
         if len(tensors) > 1:
             fields |= {"count": len(tensors), "slots": joined(tensors)}
-            stop(event, message("why.hangs.several", **fields), short)
+            tell(event, message("why.hangs.several", **fields), short)
         elif is_in_place(ins, outs):
-            stop(event, message("why.hangs.changed", **fields), short)
+            tell(event, message("why.hangs.changed", **fields), short)
         elif result:
-            stop(event, message("why.hangs", **fields), short)
+            tell(event, message("why.hangs", **fields), short)
         else:
-            stop(event, message("why.hangs.unnamed", **fields), short)
+            tell(event, message("why.hangs.unnamed", **fields), short)
 
     def on_module(self, event: Event) -> None:
-        if "nodes" in event:  # else of an older recording
-            module = self._modules.get(event["m"])
-            label = module["label"] if module else message("module.left-out")
-            fields = {"label": label, "value": self._several(event["new"])}
-            tell(event, message("why.module", count=event["nodes"], **fields))
+        module = self._modules.get(event["m"])
+        label = module["label"] if module else message("module.left-out")
+        fields = {"label": label, "value": self._several(event["new"])}
+        tell(event, message("why.module", count=event["nodes"], **fields))
 
     def on_inplace(self, event: Event) -> None:
         fields = {"now": event["ver"], "value": self._text(event["t"])}
@@ -189,8 +201,8 @@ class PictureStory(BackwardPicture):
             fields["tensor"] = message("tensor.part-of", name=event["name"])
         savers = [
             (self._ctxs[change["id"]]["function"], ref["ver"])
-            for change in (event.get("ctx"), *event.get("others", ()))
-            for ref in (change or {"set": {}})["set"].values()
+            for change in ctx_changes(event)
+            for ref in change["set"].values()
             if ref and ref["t"] == "S" and ref["ver"] != ref["now"]
         ]
         changed = message("why.in-place", **fields)
@@ -200,6 +212,18 @@ class PictureStory(BackwardPicture):
         node, saved = savers[0]
         fields |= {"node": node, "saved": saved}
         tell(event, message("why.in-place.saved", **fields), changed)
+
+    def on_return(self, event: Event) -> None:
+        if "unwound" in event:
+            return
+        function, value = self._sources[event["s"]], event["val"]
+        if len(several := value.get("i", ())) < 2:
+            fields = {"function": function, "value": self._text(value)}
+            event["say"] = message("function.returns", **fields)
+            return
+        values = joined([*map(self._text, several)])
+        fields = {"function": function, "values": values}
+        event["say"] = message("function.returns.several", count=len(several), **fields)
 
     def on_exception(self, event: Event) -> None:
         first = event["err"].split("\n", 1)[0]

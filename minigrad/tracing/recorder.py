@@ -23,6 +23,7 @@ from minigrad.tracing.log import EventLog
 from minigrad.tracing.mapped_axes import mark
 from minigrad.tracing.messages import message
 from minigrad.tracing.picture import complete
+from minigrad.tracing.picture_story import tell_picture
 from minigrad.tracing.program import MOST_BYTES, Cell, remember
 from minigrad.tracing.rules import RuleKeeper
 from minigrad.tracing.sources import is_installed, is_ours
@@ -216,6 +217,7 @@ class Recorder:
             }
             mark(data, log.calls.mapped)
             complete(data)
+            tell_picture(data)
             return data
 
         return tell

@@ -31,7 +31,8 @@ MOST_RULES: Final = 400
 class Rule:
     """A rule of backward that ran: what it was given, and what came out.
 
-    ``node`` is like the one that ran, as it was before; ``event`` its step.
+    ``node`` is like the one that ran, as it was before; ``event`` its turn. A hook may
+    have changed what came out before it was sent.
     """
 
     event: Any
@@ -40,6 +41,7 @@ class Rule:
     create_graph: bool
     carries_tensors: bool
     found: list[Any] = field(default_factory=list)
+    is_hooked: bool = False
 
 
 class RuleKeeper:
@@ -56,7 +58,7 @@ class RuleKeeper:
             return
         if current_kind() in ("", "level") and is_small(node, gradients):
             self._running[id(task)] = Rule(
-                self._log.last_event(),
+                self._log.last_turn(),
                 copied(gradients, exact_copy),
                 node_like(node, exact_copy),
                 task.create_graph,
@@ -67,7 +69,10 @@ class RuleKeeper:
         self, kind: str, node: Any, slot: int, hook: Any, given: Any, result: Any
     ) -> None:
         rule = self._newest()
-        if kind == "post" and rule is not None and not rule.found:
+        if kind != "post" or rule is None:
+            return
+        rule.is_hooked = rule.is_hooked or result is not None
+        if not rule.found:
             values = iter(given)
             rule.found = [
                 None if edge is NOT_A_TENSOR else copied(next(values), exact_copy)

@@ -8,36 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.calls import value_of
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.messages import in_turn, joined, message, word
-from minigrad.tracing.values import (
-    Note,
-    brief,
-    error_text,
-    short_repr,
-    text_of_ref,
-)
+from minigrad.tracing.values import Note, brief, error_text, safely, short_repr
 
 NameOf = Callable[[Any], str | None]
-
-
-def counted(receivers: list[tuple[str, str]]) -> str:
-    """Nodes in words, each name once: ``a twice and b``; nodes may share a name."""
-    nodes: dict[str, list[str]] = {}
-    for name, node in receivers:
-        nodes.setdefault(name, []).append(node)
-    return joined([times(name, which) for name, which in nodes.items()])
-
-
-def times(name: str, nodes: list[str]) -> str:
-    """A name, and how often its node is there, or how many nodes have it."""
-    count, different = len(nodes), len(set(nodes))
-    if count == 1:
-        return name
-    if different > 1:
-        return message("times.nodes", name=name, count=different)
-    return message("times.2" if count == 2 else "times", name=name, count=count)
 
 
 def called(tensor: Any, name_of: NameOf) -> str:
@@ -86,18 +63,6 @@ def saved(to_save: list[str], also: list[str], size: int) -> str:
     )
 
 
-def wired(name: str, receivers: list[tuple[str, str]]) -> str:
-    """Apply, phase 5, of a call that is recorded."""
-    leads = message("ctx.leads", receivers=counted(receivers)) if receivers else ""
-    return in_turn(message("ctx.wired", node=name), leads)
-
-
-def built_in(name: str, receivers: list[tuple[str, str]]) -> str:
-    """A built-in operation that was recorded."""
-    key = "node.joins.leads" if receivers else "node.joins"
-    return message(key, node=name, receivers=counted(receivers))
-
-
 def kept(size: int) -> str:
     """What a node that has joined keeps in memory."""
     return message("node.keeps", bytes=bytes_text(size)) if size else ""
@@ -119,16 +84,6 @@ def gone(items: list[dict[str, Any]]) -> str:
     labels = joined([label for _, label in owners])
     fields = {"owners": labels, "bytes": bytes_text(size)}
     return message("owners.gone", count=len(owners), **fields)
-
-
-def older_node(name: str, size: int) -> str:
-    """A node that was there before the recording, and what it keeps."""
-    return in_turn(message("node.older", node=name), kept(size))
-
-
-def leaf_node(tensor: str | None) -> str:
-    """The node of a leaf."""
-    return message("node.leaf" if tensor else "node.leaf.unnamed", tensor=tensor)
 
 
 def cut(left_out: int, lines: int, before: int, after: int) -> str:
@@ -160,18 +115,40 @@ def compiled(name: str) -> str:
     return message("function.compiled", function=name)
 
 
-def left(title: str, value: Any, items: list[Any] | None) -> str:
-    """A function returns; ``items`` are those of a short tuple."""
-    if items is None:
-        return message(
-            "function.returns", function=word(title), value=text_of_ref(value)
-        )
-    values = joined([text_of_ref(item) for item in items])
-    fields = {"function": word(title), "values": values}
-    return message("function.returns.several", count=len(items), **fields)
-
-
 def failed(title: str, number: int, error: BaseException) -> str:
     """A line raised."""
     first = error_text(error).split("\n", 1)[0]
     return message("line.failed", function=word(title), number=number, error=first)
+
+
+def name_of_hook(hook: Any) -> str:
+    """A hook by the name it was defined with."""
+    name = safely(lambda: str(getattr(hook, "__name__", "")), "")
+    return name or f"<{type(hook).__name__}>"
+
+
+def sized(text: str, value: Any) -> str:
+    """What is kept, with its bytes where they are known."""
+    array = value.array if isinstance(value, Tensor) else value
+    size = getattr(array, "nbytes", None)
+    if not isinstance(size, int):
+        return text
+    return message("tensor.sized", tensor=text, bytes=bytes_text(size))
+
+
+def packed(hook: Any, name: str, tensor: Tensor, kept: Any) -> str:
+    """A pack hook was called."""
+    given, value = sized(name, tensor), sized(brief(kept), kept)
+    called = name_of_hook(hook)
+    return message("hook.packed", hook=called, tensor=given, value=value)
+
+
+def tangent(
+    name: str | None, maker: str | None, tensor: Tensor, tangent: Tensor
+) -> str:
+    """A tensor got a tangent."""
+    told = brief(tangent)
+    if name is None and maker:
+        return message("tangent.given.maker", maker=maker, tangent=told)
+    key = "tangent.given" if name else "tangent.given.value"
+    return message(key, tensor=name or brief(tensor), tangent=told)

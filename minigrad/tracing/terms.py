@@ -39,7 +39,7 @@ def add_terms(rules: list[Rule], events: list[dict[str, Any]]) -> None:
     0: the element of the argument, the output and the element of it, and the slope; or
     in words why there are none.
     """
-    places = {id(event): place for place, event in enumerate(events)}
+    shown = {id(event) for event in events}
     calls = numbers = 0
     begun = time.perf_counter()
     with (
@@ -49,46 +49,24 @@ def add_terms(rules: list[Rule], events: list[dict[str, Any]]) -> None:
         quiet(),
     ):
         for rule in rules:
-            place = places.get(id(rule.event))
-            if place is None:
-                continue
-            event = turn_before(events, place)
-            if event is None or "terms" in event:
-                continue
+            event = rule.event
+            if id(event) not in shown:
+                continue  # left out of a long recording
             calls += 2 + sum(
                 [array_of(one).size for one in rule.given if one is not None]
             )
             late = time.perf_counter() - begun > MOST_SECONDS_IN_ALL
             if late or calls > MOST_CALLS or numbers > MOST_NUMBERS:
                 return
-            hooked = is_changed_by_hook(events, place, event["n"])
-            event["terms"] = terms_of(rule, hooked)
+            event["terms"] = terms_of(rule)
             numbers += sum([len(told) for told in event["terms"].values()])
 
 
-def turn_before(events: list[dict[str, Any]], place: int) -> Any:
-    """The step in which the node got its turn, of which ``place`` is the last one."""
-    for event in reversed(events[max(0, place - 40) : place + 1]):
-        if event["k"] == "node.enter":
-            return event
-    return None
-
-
-def is_changed_by_hook(events: list[dict[str, Any]], place: int, node: str) -> bool:
-    """Whether a hook has changed what the rule returned, before it was sent."""
-    for event in events[place + 1 :]:
-        if event["k"] == "hook.post" and event["n"] == node:
-            return event["new"] is not None
-        if event["k"] in ("grad", "grad.none", "node.exit", "backward.end"):
-            return False
-    return False
-
-
-def terms_of(rule: Rule, is_hooked: bool) -> Slots:
+def terms_of(rule: Rule) -> Slots:
     """For each argument of a rule its slopes, or why there are none."""
     slots = [slot for slot, one in enumerate(rule.found) if one is not None]
     reason = refusal(rule)
-    if is_hooked:
+    if rule.is_hooked:
         reason = reason or message("terms.hook")
     try:
         reason = reason or unsteady(rule)

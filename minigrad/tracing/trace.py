@@ -194,11 +194,20 @@ def empty_data() -> dict[str, Any]:
     }
 
 
-def step_that_says(trace: Trace, words: str, where: str, most: int = 3) -> int:
-    """The number of the first step that has these words, of level ``most`` or less."""
+def steps_that_say(trace: Trace, words: str, most: int = 3) -> Iterator[int]:
+    """The numbers of the steps that have these words, of level ``most`` or less."""
     for number, event in enumerate(trace.data["events"], 1):
-        if event["lvl"] <= most and words in event["say"]:
-            return number
+        if event["lvl"] <= most and words in f"{event.get('why', '')} {event['say']}":
+            yield number
+
+
+def step_that_says(trace: Trace, words: str, where: str, most: int = 3) -> int:
+    """The number of the first of them.
+
+    Raises: ArgumentValueError if there is none.
+    """
+    for number in steps_that_say(trace, words, most):
+        return number
     raise errors.ArgumentValueError(
         errors.message(
             where,

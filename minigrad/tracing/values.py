@@ -276,15 +276,6 @@ def error_text(error: BaseException) -> str:
     return f"{name}: {text}" if text else name
 
 
-def text_of_ref(ref: Ref) -> str:
-    """A value that was noted, inside a sentence."""
-    if ref is None:
-        return "None"
-    if type(ref) is tuple:
-        return text_of_numbers(ref)
-    return ref.text if type(ref) is Note else str(ref["r"])
-
-
 def brief(value: Any) -> str:
     """A value inside a sentence: a number, a short list, or a shape."""
     return safely(lambda: _brief(value), f"<{type(value).__name__}>")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import html
 import importlib
 import itertools
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -257,6 +258,13 @@ def search_form(text: str, find: Callable[[str], Any]) -> Any:
 def note(text: str) -> str:
     """A short remark."""
     return f"<div>{html.escape(text)}</div>"
+
+
+def has_kernel() -> bool:
+    """Whether this runs in a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "kernel", None) is not None
 
 
 def display(value: Any) -> None:

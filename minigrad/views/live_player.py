@@ -67,28 +67,6 @@ class LivePlayer:
         )
         self.widget.on_msg(self._heard)
 
-    def change(self, **given: Any) -> None:
-        """Put values into inputs, as if they were typed, and record again.
-
-        Raises: ArgumentValueError for what is no input, or cannot be read.
-        """
-        for name in given.keys() - self._inputs.keys():
-            raise errors.ArgumentValueError.at(
-                "change",
-                f"there is no input {name!r}",
-                f"the inputs are {', '.join(self._inputs) or 'none'}",
-            )
-        for name, value in given.items():
-            problem = problem_of(self._inputs[name], value)
-            if problem is not None:
-                raise errors.ArgumentValueError.at(
-                    "change",
-                    f"{name}: {problem}",
-                    "give it as you'd type it into the input",
-                )
-        self._take(given)
-        self.widget.shown = self._shown()
-
     def __repr__(self) -> str:
         inputs = ", ".join(f"{name}={text!r}" for name, text in self._typed.items())
         return f"<LivePlayer {name_of_callable(self.function)}({inputs})>"

@@ -12,6 +12,7 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.core.tensor import Tensor
+from minigrad.views.forms import has_kernel
 from minigrad.views.plots import Lines, plot_lines
 
 POINTS: Final = 50  # of a line at most; each is the mean of the batches up to there
@@ -40,7 +41,7 @@ class Training:
         """Begin anew, and hand out the batches; the bar and the curve follow."""
         self._begun = 0
         self.noted = {}
-        self._screen = Screen() if is_in_notebook() else None
+        self._screen = Screen() if has_kernel() else None
         self._bar = importlib.import_module("tqdm").tqdm(
             total=len(self), unit="batch", file=sys.stdout, dynamic_ncols=True
         )
@@ -195,10 +196,3 @@ def number_of(name: str, value: Any) -> float:
 def refused(what: str, fix: str) -> errors.ArgumentValueError:
     """The error for what the loop cannot be done with."""
     return errors.ArgumentValueError.at("training", what, fix)
-
-
-def is_in_notebook() -> bool:
-    """Whether pictures can be shown, and replaced, where this runs."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return getattr(shell, "kernel", None) is not None

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from minigrad.tracing.budget import ctx_changes
 from minigrad.tracing.messages import message
 from minigrad.views.values import brief_text
 
@@ -76,12 +77,10 @@ class Facts:
 
     def _take(self, event: Json) -> None:
         kind = event["k"]
-        for change in [event.get("ctx"), *event.get("others", ())]:
-            for key, ref in (change["set"] if change else {}).items():
+        for change in ctx_changes(event):
+            for key, ref in change["set"].items():
                 if ref and key.startswith(("saved.", "attr.")) and _is_kept(ref):
                     self._kept[change["id"]].setdefault(key, ref)
-        for name, node in (event.get("h") or {}).items():
-            self._name(name, node, (event.get("loc") or {}).get(name))
         if kind == "ctx.new":
             self._users.add(event["cid"])
         elif kind == "graph.node":
@@ -140,15 +139,6 @@ class Facts:
         for given in event.get("ins", ()):
             if given.get("leaf") and given.get("v"):
                 self.values.setdefault((given["leaf"], 0), given["v"])
-
-    def _name(self, name: str, node: str | None, ref: Json | None) -> None:
-        """Of a recording that does not say what calls gave back."""
-        names = self.names[node or ""]
-        if name not in names.values() and "outs" not in self._calls.get(node or "", {}):
-            slot = len(names)
-            names[slot] = name
-            if ref:
-                self.values.setdefault((node or "", slot), ref)
 
     def outputs(self, node: Json) -> int:
         """How many outputs are shown: of a built-in not those that nobody has."""

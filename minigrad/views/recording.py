@@ -16,7 +16,7 @@ from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.picture_words import stop
 from minigrad.tracing.program import MOST_BYTES
 from minigrad.tracing.terms import add_terms
-from minigrad.tracing.trace import step_that_says, write_whole
+from minigrad.tracing.trace import step_that_says, steps_that_say, write_whole
 from minigrad.views import graph, page, picture
 from minigrad.views.numbers import Explanation, explain
 from minigrad.views.plots import Lines
@@ -77,16 +77,11 @@ class Recording(Trace):
         player opens at its beginning. A step that *Picture* leaves out is opened at
         *Phases*.
         """
-        steps = [
-            (n, f"{event.get('why', '')} {event['say']}")
-            for n, event in enumerate(self.data["events"], 1)
-            if event["lvl"] <= 2
-        ]
         self.start = 0
         for text in words:
-            at = next((n for n, told in steps if n > self.start and text in told), 0)
-            self.start = at
-            if not at:
+            before, steps = self.start, steps_that_say(self, text, most=2)
+            self.start = next((n for n in steps if n > before), 0)
+            if not self.start:
                 break
         if self.start and self.data["events"][self.start - 1]["lvl"]:
             self.at_level("phases")

@@ -11,7 +11,6 @@ import importlib.util
 import json
 import math
 import re
-import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -34,6 +33,7 @@ from minigrad.tracing.program import why_not
 from minigrad.tracing.trace import step_that_says
 from minigrad.views import page, script
 from minigrad.views.comparing import Comparison
+from minigrad.views.forms import has_kernel
 from minigrad.views.numbers import is_other_grad
 from minigrad.views.picture_values import apart
 from minigrad.views.values import brief_text
@@ -269,10 +269,7 @@ def connect(key: str, recording: Recording) -> None:
 
 def is_notebook() -> bool:
     """Whether a notebook runs here that can show widgets."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    has_kernel = getattr(shell, "kernel", None) is not None
-    return has_kernel and importlib.util.find_spec("anywidget") is not None
+    return has_kernel() and importlib.util.find_spec("anywidget") is not None
 
 
 @cache

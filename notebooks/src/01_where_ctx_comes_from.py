@@ -148,7 +148,7 @@ course.predict(
     then=two_calls,
     so=lambda ran: ", ".join(map(str, ran.value)),
     why="Each call gets its own ctx, and that's the `grad_fn` of its result.",
-    at="ctx becomes the output's grad_fn",
+    at="ties the box to",
 )
 
 # %% [markdown] tags=["explain", "slide"]

@@ -122,7 +122,7 @@ course.predict(
         "Add_'s node" if "Add_" in ran.value else "the product's node, as before"
     ),
     why="Whatever uses `h` from here on has to send its gradient through the new node.",
-    at="ctx becomes the output's grad_fn",
+    at="grad_fn is this box now",
 )
 
 # %% [markdown] tags=["explain", "slide"]

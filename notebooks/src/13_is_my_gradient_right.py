@@ -90,7 +90,7 @@ course.predict(
     so=lambda ran: f"{ran.value[1]}",
     why="Near 20, float32 numbers are 1.9e-6 apart, so each step of 1e-6 is rounded to "
     "one of 1.9e-6; together 3.8e-6.",
-    at=["leads to AddBackward0 and SubBackward0"] * 2,
+    at=["20 - 20 = "] * 2,
 )
 
 # %% [markdown] tags=["explain", "slide"]

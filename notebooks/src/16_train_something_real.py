@@ -69,7 +69,7 @@ course.predict(
     then=at_random,
     so=lambda ran: "between 5 and 8" if 5 < ran.value < 8 else "above 20",
     why="It doesn't know anything, but it's certain. That costs more than ln 10.",
-    at="NllLossBackward0 is added to the graph",
+    at="nll_loss gives",
     level="picture",
 )
 

@@ -64,8 +64,7 @@ def test_real_rows_have_names_of_their_own(monkeypatch: pytest.MonkeyPatch) -> N
             r"(?s)no row's name contains 'fats' \(did you mean fast.*\n  a long",
         ),
         (["--json", "no/folder/x.json"], "cannot write .*x.json: No such file"),
-        (["--plot", "."], "cannot write .: Is a directory"),
-        (["--plot", "x.txt"], r"x.txt: its name ends in .png, .svg, .pdf"),
+        (["--json", "."], "cannot write .: Is a directory"),
         (["--only", "engine"], "unrecognized arguments: --only"),
     ],
 )
@@ -86,37 +85,17 @@ def test_wrong_arguments_are_refused_before_anything_is_measured(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_picture_without_matplotlib_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(SystemExit):
-        command.main(["--plot", str(tmp_path / "x.png")])
-    assert "pip install matplotlib" in capsys.readouterr().err
-
-
 def test_command_saves_what_it_prints(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file, picture = tmp_path / "rows.json", tmp_path / "rows.svg"
-    assert command.main(["--quick", "--json", str(file), "--plot", str(picture)]) == 0
+    file = tmp_path / "rows.json"
+    assert command.main(["--quick", "--json", str(file)]) == 0
     printed = capsys.readouterr().out
     assert all(str(row) in printed for row in (FAST, SLOW, COUNT))
     assert "Goals: 1 met, 1 missed.\n  missed: slow (jax)\n" in printed
     fast, slow, count = json.loads(file.read_text("utf8"))["rows"]
     assert fast["ratio"] == {"median": 0.5, "min": 0.4, "max": 0.6}
     assert [fast["verdict"], slow["verdict"], count["ratio"]] == ["met", "missed", None]
-    drawn = picture.read_text("utf8")
-    assert "fast (torch)" in drawn
-    assert "a count" not in drawn
-
-
-def test_nothing_is_drawn_of_rows_without_a_ratio(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert command.main(["count", "--plot", str(tmp_path / "rows.svg")]) == 0
-    assert "nothing is drawn: no row has a ratio" in capsys.readouterr().out
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_stopped_command_keeps_what_it_has(

@@ -394,7 +394,7 @@ def live_rows() -> Iterator[str]:
             if "n" in change(number):
                 graph.run.cache_clear()
             begin = time.perf_counter()
-            player.change(**change(number))
+            player._changed({"values": change(number), "by": ""})
             took.append(1e3 * (time.perf_counter() - begin))
         yield told(f"live, {len(player.recording)} steps, Python: {name}", took, "")
 

@@ -217,7 +217,7 @@ SCENES: tuple[tuple[str, Callable[[], Any], str], ...] = (
     ("save", product, "apply takes what was saved"),
     ("backward", product, "what waited at its node"),
     ("fan-in", product, "Both are here"),
-    ("in-place", in_place, "product has moved on"),
+    ("in-place", in_place, "product.grad_fn is this node now"),
     ("double", twice, "gets [1, 2]"),
     ("error", failing, "not enough values"),
     ("compare", two, ""),

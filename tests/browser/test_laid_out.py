@@ -135,7 +135,7 @@ def faults_of(page: Page) -> Any:
     ("name", "program", "words"),
     [
         *SCENES,
-        ("tangents", tangents, "WithZerosBackward is added to the graph"),
+        ("tangents", tangents, "with_zeros gives"),
         ("step", step, "backward is finished"),
     ],
 )

@@ -738,8 +738,9 @@ def test_terms_of_torchs_numbers_are_said_not_to_be_told(torch: Any) -> None:
 def test_player_draws_the_graph_of_torch(torch: Any) -> None:
     with minigrad.record() as trace:
         scale_class(torch).apply(torch.ones(2, requires_grad=True), 2.0).sum()
-    html = trace._repr_mimebundle_()["text/html"]
-    assert "ScaleBackward" in html
+    bundle = trace._repr_mimebundle_()
+    assert "Scale.apply ties the box" in bundle["text/plain"]
+    assert bundle["text/html"].startswith("<div data-minigrad-player")
     gc.collect()
 
 
@@ -779,10 +780,8 @@ def test_change_in_place_says_who_counts_it_and_where_the_handle_goes(
         "y was changed in place",
         "part was changed in place",
     ]
-    moved = [say.partition(" is added")[0] for say in says if "y has moved on" in say]
-    by_apply, *by_operations = moved
-    assert by_apply.endswith("DoubledBackward")
-    assert by_operations == ["MulBackward0", "CopySlices"]
+    moved = [say for say in says if "y.grad_fn is this " in say]
+    assert [say.partition(" ")[0] for say in moved] == ["y", "set"]
 
 
 @pytest.mark.parametrize("engine", ["minigrad", "torch"])

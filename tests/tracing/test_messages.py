@@ -12,7 +12,6 @@ import pytest
 import minigrad as mg
 from minigrad.tracing import messages, translation
 from minigrad.tracing.codes import APPLY_PHASES, BACKWARD_PHASES
-from minigrad.tracing.picture_story import PHASES_BEFORE
 from minigrad.views import page, record, script
 from minigrad.views.recording import Recording
 from tests.tracing import happenings
@@ -144,7 +143,7 @@ def loose_words(tree: ast.Module) -> list[str]:
 
 
 def test_no_text_that_is_read_stands_outside_the_table() -> None:
-    known = {*APPLY_PHASES, *BACKWARD_PHASES, *PHASES_BEFORE, *ENGLISH["words"]}
+    known = {*APPLY_PHASES, *BACKWARD_PHASES, *ENGLISH["words"]}
     known |= set(OF_ERRORS)
     found = {
         name: [text for text in loose_words(tree) if text not in known]
@@ -178,7 +177,7 @@ def test_fields_that_nobody_fills_in_would_be_found() -> None:
     assert messages.fields_of("{node} of {tensor}") == {"node", "tensor"}
     assert messages.fields_of("a lone { brace") == {"{"}
     with pytest.raises(KeyError, match="node"):
-        messages.message("node.joins", nodes="MulBackward0")
+        messages.message("node.left", nodes="MulBackward0")
 
 
 @pytest.fixture
@@ -230,21 +229,21 @@ def test_missing_and_unfit_texts_are_english_and_listed(
     table = tmp_path / "messages.de.toml"
     table.write_text(
         '[language]\ncode = "de"\n[steps]\n'
-        '"node.joins" = "In den Graphen kommt {node}."\n'
+        '"node.older" = "{node} war schon im Graphen."\n'
         '"node.left" = "{knoten} wird verlassen."\n"no.such" = "nichts"\n',
         encoding="utf-8",
     )
     try:
         messages.use(str(table))
-        joins = messages.message("node.joins", node="A")
-        assert joins == "In den Graphen kommt A."
+        older = messages.message("node.older", node="A")
+        assert older == "A war schon im Graphen."
         assert messages.message("node.left", node="A") == "The traversal leaves A."
         assert '<html lang="de"' in page.live_page("x")
     finally:
         messages.use("en")
     assert translation.main([str(table)]) == 1
     told = capsys.readouterr().out
-    assert "missing: [steps] node.older = '{node} was already in the graph.'" in told
+    assert "missing: [steps] why.joins = '{label} is added to the graph'" in told
     assert "not usable: [steps] node.left = '{knoten} wird verlassen.'" in told
     assert "not usable: [steps] no.such = 'nichts'" in told
     assert translation.main(["en"]) == 0

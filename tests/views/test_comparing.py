@@ -331,7 +331,7 @@ def test_titles_are_those_of_the_recordings_or_given() -> None:
 
 
 def test_question_of_a_recording_does_not_hold_up_the_other() -> None:
-    asking = recorded(Saved).ask("And x.grad?", ["1", "2"], "2", before="is added to")
+    asking = recorded(Saved).ask("And x.grad?", ["1", "2"], "2", before="ties the")
     traces = compare(asking, recorded(Saved))._data()["traces"]
     assert "ask" in {event["k"] for event in asking.data["events"]}
     assert "ask" not in {event["k"] for event in traces[0]["events"]}

@@ -117,8 +117,8 @@ def test_plain_text_tells_the_story_and_how_much_more_there_is() -> None:
     lines = page.text_of(stories.fan_in(), most=2).split("\n")
     assert lines == [
         "Two ways lead to x: their gradients add up: 13 steps",
-        "  1. MulBackward0 is added to the graph, and leads to AccumulateGrad of x.",
-        "  2. MulBackward0 is added to the graph, and leads to AccumulateGrad of x.",
+        "  1. a = 7 \u00d7 2 = 14. Its box keeps 2 for backward.",
+        "  2. b = 7 \u00d7 3 = 21. Its box keeps 3 for backward.",
         "  ... and 11 more",
     ]
 

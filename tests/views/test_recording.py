@@ -66,7 +66,7 @@ def test_step_records_the_lines_of_a_function_from_elsewhere() -> None:
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [((3,), "a tuple of 1: 3"), ((3, 4), "2 values: 3 and 4"), (3, "3")],
+    [((3,), "(3,)"), ((3, 4), "2 values: 3 and 4"), (3, "3")],
 )
 def test_what_a_function_returns_is_told_in_words(value: object, words: str) -> None:
     trace = minigrad.step(lambda: value)

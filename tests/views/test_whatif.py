@@ -253,7 +253,7 @@ def test_hooks_checkpoint_and_changes_in_place_run_again() -> None:
     assert x.grad is None
 
 
-@pytest.mark.parametrize("step", ["backward begins", "reads what it saved"])
+@pytest.mark.parametrize("step", ["backward begins", "has its value again"])
 def test_packed_value_is_another_each_time_it_is_unpacked(step: str) -> None:
     def to_half(tensor: Any) -> Any:
         noted.append("pack")

@@ -38,17 +38,13 @@ class TorchListener:
 
     def __init__(self, telling: TorchTelling) -> None:
         self._tell = telling
+        self.said = telling.said
         self._mode = mode_class(telling.torch)(self._hear_call)
         self._calls = TorchCalls(telling)
         self._hooks = TorchHooks(telling)
         self._saved = TorchSavedHooks(telling)
         self._engine = TorchEngine(telling, self._hooks, self._saved, self._mode)
         self._undo = contextlib.ExitStack()
-
-    @property
-    def said(self) -> list[str]:
-        """What was said of what cannot be seen."""
-        return self._tell.said
 
     def start(self) -> None:
         """Open the doors, all or none."""
