@@ -1,7 +1,7 @@
 // Two recordings in one player: two pictures that step together by one slider, grey but
 // for what differs.
 
-import { helpSheet, textButton } from "./controls.js";
+import { textButton } from "./controls.js";
 import { Differences } from "./differences.js";
 import { element, setText } from "./dom.js";
 import { blankState } from "./folding.js";
@@ -31,10 +31,8 @@ export class Comparison extends Player {
     root.classList.add("mg-comparison");
     this.next = textButton(message("compare.next"), message("compare.next"), "d", () => this.goOn());
     this.next.hidden = !data.changes.some(({ say }) => say);
-    const sentence = element("div", "sentence");
-    sentence.append(this.say, this.next);
-    const lead = element("p", "difference", data.lead);
-    lead.hidden = !data.lead;
+    const sentence = element("div", "sentence", this.say, this.next);
+    const lead = element("p", { className: "difference", hidden: !data.lead }, data.lead);
     const both = (this.stage = element("div", "sides"));
     /** @type {Player[]} */
     this.sides = data.traces.map((one, which) => {
@@ -51,8 +49,7 @@ export class Comparison extends Player {
         onMove: (at) => this.follow(which, at),
       });
       const title = data.titles[which];
-      const box = place.querySelector(".sentence");
-      box.prepend(element("h2", "", title));
+      side.sentence.prepend(element("h2", "", title));
       place.tabIndex = -1;
       side.say.ariaLive = null;
       nameSide(place, title);
@@ -62,7 +59,6 @@ export class Comparison extends Player {
       event.say = [...new Set(event.of.map((/** @type {TraceEvent} */ one) => one.say))].join(" ");
     });
     this.found = new Found(this);
-    this.help = helpSheet(() => this.toggleHelp());
     root.replaceChildren(lead, sentence, this.found.box, both, this.buildBar(), this.help);
     const tall = Math.max(...this.sides.map((side) => side.graph.readableHeight()));
     root.style.setProperty("--tall", `${tall}px`);

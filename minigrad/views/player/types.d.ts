@@ -7,7 +7,6 @@ declare const WORDS: Record<string, string>;
 
 type Addend = import("./asking.js").Addend;
 type Found = import("./found.js").Found;
-type Inspector = import("./inspector.js").Inspector;
 type Key = import("./keys.js").Key;
 type Memory = import("./memory.js").Memory;
 type PicturePane = import("./picture.js").PicturePane;
