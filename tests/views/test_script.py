@@ -74,7 +74,6 @@ def test_import_that_is_missing_is_named() -> None:
         "Player",
         "goOnByKey",
         "onKey",
-        "whenIdle",
     }
 
 

@@ -12,7 +12,6 @@ import { start } from "./page.js";
 import { LEAST_SCALE } from "./picture.js";
 import { Player } from "./player.js";
 import { pictureOf } from "./saving.js";
-import { lastAtMost } from "./story.js";
 
 const REST = blankState();
 
@@ -134,14 +133,8 @@ export class Comparison extends Player {
     else onKey(ofSide ? this.active : this, event);
   }
 
-  /** @param {number} position */
-  go(position) {
-    const to = Math.max(0, Math.min(this.story.length, Math.round(position)));
-    if (to === this.position) return;
-    const stop = lastAtMost(this.stops, to);
-    const since = to === this.stops[stop] ? this.stops[stop - 1] ?? -1 : this.stops[stop];
-    this.position = to;
-    this.presenter.release();
+  /** @param {number} to @param {number} since @param {number} stop */
+  show(to, since, stop) {
     this.moved = true;
     this.sides.forEach((side, which) => {
       const at = this.differences.steps[to][which];
@@ -153,8 +146,6 @@ export class Comparison extends Player {
     this.showWords({ state: REST, event: null }, stop);
     const alike = to > 0 && this.sides[0].say.textContent === this.sides[1].say.textContent;
     if (alike) setText(this.sides[1].say, message("compare.alike"));
-    this.found.here();
-    this.options.onMove?.(to);
   }
 
   /**

@@ -50,8 +50,9 @@ export class Found {
 
   /** @param {string} question */
   search(question) {
-    this.asked = () => this.search(question);
-    this.what = "";
+    this.asked = { question };
+    this.input.value = question;
+    this.box.hidden = false;
     const found = this.player.index.search(question, this.player.level);
     this.show(found, question.trim() ? (count) => message("found.count", { count }) : "");
   }
@@ -62,8 +63,7 @@ export class Found {
    * @param {string} what @param {string} name
    */
   stepsOf(what, name) {
-    this.asked = () => this.stepsOf(what, name);
-    Object.assign(this, { what, name });
+    this.asked = { what, name };
     this.input.value = "";
     if (this.box.hidden) this.player.numbers.box.after(this.box);
     this.box.hidden = false;
@@ -76,7 +76,9 @@ export class Found {
 
   // After another level was chosen the same steps have other numbers.
   again() {
-    this.asked?.();
+    const { question, what, name } = this.asked || {};
+    if (what) this.stepsOf(what, name);
+    else if (question) this.search(question);
   }
 
   /**

@@ -1,6 +1,6 @@
 // Asking a number of a gradient: the panel that tells which sum it is.
 
-import { Asking, episodesOf } from "./asking.js";
+import { Asking } from "./asking.js";
 import { iconButton } from "./controls.js";
 import { element, setText } from "./dom.js";
 import { message } from "./messages.js";
@@ -11,7 +11,6 @@ export class Numbers {
   /** @param {Player} player */
   constructor(player) {
     this.player = player;
-    this.episodes = null; // made when a number is first asked for
     this.say = element("p", { className: "number-say", ariaLive: "polite" });
     this.table = element("div", "number-table");
     this.list = element("ul", "addends");
@@ -23,7 +22,6 @@ export class Numbers {
 
   /** @param {string} node @param {number} slot @param {number[] | null} cell */
   ask(node, slot = 0, cell = null, focus = false) {
-    this.episodes ||= episodesOf(this.player.story.events);
     if (focus) this.asker = document.activeElement;
     this.asked = { node, slot, cell };
     this.lit = null;
@@ -60,7 +58,7 @@ export class Numbers {
   render() {
     const { node, slot, cell } = this.asked;
     const { story, position } = this.player;
-    const asking = new Asking(story, this.episodes, node, slot, position);
+    const asking = new Asking(story, node, slot, position);
     setText(this.say, asking.sentence(cell));
     this.fillTable(asking, cell);
     const addends = asking.addends(cell);

@@ -226,30 +226,31 @@ export class Player {
     const single = to > this.position && this.stops[stop - 1] === this.position;
     this.position = to;
     this.presenter.release();
-    const since = to === this.stops[stop] ? this.stops[stop - 1] ?? 0 : this.stops[stop];
-    const event = this.story.events[to - 1] || null;
-    const view = {
-      position: to,
-      trace: this.trace,
-      state: this.story.stateAt(to),
-      event,
-      level: this.level,
-      since,
-      changes: this.story.changes(since, to),
-      animate: single && !this.still.matches,
-      duration: 550 / this.speed,
-    };
+    this.show(to, to === this.stops[stop] ? this.stops[stop - 1] ?? -1 : this.stops[stop], stop, single);
+    this.found.here();
+    this.options.onMove?.(to);
+  }
+
+  /**
+   * @param {number} position @param {number} since where the step before was @param {number} stop
+   * @param {boolean} single whether it is the next step
+   */
+  show(position, since, stop, single) {
+    const { trace, story, level } = this;
+    const event = story.events[position - 1] || null;
+    const state = story.stateAt(position);
+    const changes = story.changes(since, position);
+    const animate = single && !this.still.matches;
+    const view = { position, trace, state, event, level, since, changes, animate, duration: 550 / this.speed };
     this.view = view;
     this.showWords(view, stop);
     this.tip.hide();
     /** @type {{show: (view: View) => void}[]} */
     const parts = [this.code, this.graph, this.ctx, this.timeline, this.asks, this.numbers];
     for (const part of parts) part?.show(view);
-    this.found.here();
     // What has to be measured comes last: then the page is laid out once a step.
     for (const part of [this.ctx, this.code, this.graph]) part.measure(view);
     this.edits?.mark(view);
-    this.options.onMove?.(to);
   }
 
   /** @param {View} view @param {number} stop */

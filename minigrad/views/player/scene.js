@@ -68,15 +68,6 @@ function drawInto(thumb, [x, y, w, h], value) {
 
 const BEHIND = 4; // how far the second card of a stack looks out
 
-/**
- * A long value is written smaller.
- * @param {Element} node @param {string} words
- */
-function writeValue(node, words) {
-  setText(node, words);
-  setKinds(node, { long: words.length > MANY });
-}
-
 // A tensor: its name and its value, a number or the squares of an array.
 class Chip {
   /**
@@ -117,7 +108,8 @@ class Chip {
     setText(this.note, drawn ? shapeOf(value, this.mapped) : "");
     drawInto(this.thumb, this.spot, drawn && known ? value : null);
     const short = !known || !ref ? "?" : isWritten(value) ? brief(this.trace, ref) : this.isArray ? "" : shapeOf(value, this.mapped);
-    writeValue(this.value, drawn ? "" : short);
+    setText(this.value, drawn ? "" : short);
+    setKinds(this.value, { long: this.value.textContent.length > MANY }); // written smaller
   }
 }
 

@@ -6,7 +6,6 @@ declare const MESSAGES: Record<string, string>;
 declare const WORDS: Record<string, string>;
 
 type Addend = import("./asking.js").Addend;
-type Found = import("./found.js").Found;
 type Key = import("./keys.js").Key;
 type Memory = import("./memory.js").Memory;
 type PicturePane = import("./picture.js").PicturePane;
@@ -300,17 +299,10 @@ interface Element {
 interface SVGElement {
   readonly children: HTMLCollectionOf<SVGElement>; // drawings have no HTML inside
 }
-interface DOMParser {
-  parseFromString(
-    text: string,
-    type: "image/svg+xml",
-  ): Document & { documentElement: SVGSVGElement };
-}
 interface HTMLElement {
   unpack?: { inView: () => Promise<void>; textOf: (script: string) => Promise<string>; run: (code: string) => void };
   edits?: (make: typeof import("./edits.js").editsOver) => void; // what the code that edits calls
   asks?: typeof import("./asks.js").Asks;
   player?: any; // what is mounted there
   live?: any;
-  comparison?: import("./compare.js").Comparison;
 }
