@@ -238,7 +238,7 @@ function joined(data) {
     const lvl = Math.min(...of.map((one) => one.lvl));
     return { k: of[0].k, lvl, d: 0, say: "", of };
   });
-  const graph = { nodes: [], edges: [], modules: [] };
+  const graph = { nodes: [], edges: [] };
   return { meta: data.meta, sources: [], values: {}, ctxs: [], graph, events, data, differences };
 }
 

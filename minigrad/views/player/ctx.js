@@ -127,7 +127,7 @@ export class CtxPane extends Pane {
     entry.dataset.what = what;
     tells(entry, () => ({ title: label, ref }));
     const value = element("dd", {}, valueView(this.trace, ref, label));
-    value.onclick = () => getSelection().isCollapsed && choose(); // as its label does
+    value.addEventListener("click", () => getSelection().isCollapsed && choose()); // as its label does
     const row = element("div", "row", element("dt", {}, entry), value);
     row.dataset.place = what;
     if (lines.length) row.append(element("dd", "more", ...lines.map((line) => element("p", "", line))));

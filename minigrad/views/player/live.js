@@ -43,7 +43,7 @@ class Live {
     this.changes = 0;
     this.form = element("form", { className: "live", ariaLabel: message("live.name") });
     this.form.onsubmit = (event) => event.preventDefault();
-    this.form.onkeydown = ({ key }) => key === "Escape" && leaveFrame();
+    this.form.addEventListener("keydown", ({ key }) => key === "Escape" && leaveFrame());
     this.status = element("p", { className: "status", role: "status" });
     this.printed = element("pre", { className: "printed", ariaLabel: message("live.printed") });
     this.drawn = element("div", "drawn");

@@ -79,20 +79,11 @@ function show(main, shown) {
 function farFromView(place) {
   return new Promise((done) => {
     if (parent === window) return; // a page of its own
-    /** @type {number | undefined} */
-    let timer;
-    /** @type {IntersectionObserverCallback} */
-    const look = (entries, observer) => {
+    const timer = setInterval(() => {
+      if (!isFar() || isUsed(place)) return;
       clearInterval(timer);
-      if (entries.at(-1).isIntersecting) return;
-      timer = setInterval(() => {
-        if (isUsed(place) || !isFar()) return;
-        clearInterval(timer);
-        observer.disconnect();
-        done();
-      }, LOOKS_EVERY);
-    };
-    new IntersectionObserver(look).observe(document.documentElement);
+      done();
+    }, LOOKS_EVERY);
   });
 }
 
