@@ -28,10 +28,8 @@ function questions(spec, form) {
   for (const question of spec.questions) {
     const { id, text, choices, program } = question;
     values[id] = spec.kept?.[id] ?? "";
-    const legend = element("legend", {});
-    if (id) legend.append(element("b", {}, `${id}. `));
-    legend.append(...withCode(text));
-    const field = element("fieldset", {}, legend);
+    const number = id ? [element("b", {}, `${id}. `)] : [];
+    const field = element("fieldset", {}, element("legend", {}, ...number, ...withCode(text)));
     if (program) field.append(element("pre", {}, program));
     const name = `minigrad-${spec.key}-${id}`;
     for (const choice of choices) {
@@ -41,8 +39,8 @@ function questions(spec, form) {
       field.append(element("label", {}, input, ...withCode(choice)));
     }
     if (!choices.length) {
-      const input = element("input", { type: "text", placeholder: "a short answer" });
-      input.setAttribute("aria-label", `Answer to question ${id}`);
+      const label = `Answer to question ${id}`;
+      const input = element("input", { type: "text", placeholder: "a short answer", "aria-label": label });
       input.value = values[id];
       input.addEventListener("input", () => { values[id] = input.value; });
       field.append(input);
@@ -86,16 +84,7 @@ function order(spec, form) {
     for (const ul of [rest, program]) {
       ul.replaceChildren(...idsOf(ul).map((id) => {
         const text = [element("b", {}, id), element("code", {}, lines.get(id))];
-        const item = element(
-          "li", { role: "option", id: idOf(id), draggable: true }, ...text);
-        item.addEventListener("mousedown", () => choose(id));
-        item.addEventListener("dragstart", (event) => {
-          dragged = id;
-          event.dataTransfer.setData("text/plain", lines.get(id));
-          event.stopPropagation();
-        });
-        item.addEventListener("dragend", () => { dragged = ""; redraw(); });
-        return item;
+        return element("li", { role: "option", id: idOf(id), draggable: true }, ...text);
       }));
     }
     choose(chosen);
@@ -109,12 +98,8 @@ function order(spec, form) {
     chosen = id;
     redraw();
   };
-  const add = () => {
-    if (chosen && !mine.includes(chosen)) put(chosen, mine.length);
-  };
-  const remove = () => {
-    if (mine.includes(chosen)) put(chosen, -1);
-  };
+  const add = () => chosen && !mine.includes(chosen) && put(chosen, mine.length);
+  const remove = () => mine.includes(chosen) && put(chosen, -1);
   const move = (by) => {
     const place = mine.indexOf(chosen);
     if (place < 0 || place + by < 0 || place + by >= mine.length) return;
@@ -132,6 +117,14 @@ function order(spec, form) {
   for (const ul of [rest, program]) {
     const over = () => (ul === rest ? add : remove)();
     ul.addEventListener("dblclick", over);
+    const idUnder = ({ target }) => idsOf(ul).find((id) => target.closest("li")?.id === idOf(id));
+    ul.addEventListener("mousedown", (event) => choose(idUnder(event) ?? chosen));
+    ul.addEventListener("dragstart", (event) => {
+      dragged = idUnder(event);
+      event.dataTransfer.setData("text/plain", lines.get(dragged));
+      event.stopPropagation();
+    });
+    ul.addEventListener("dragend", () => { dragged = ""; redraw(); });
     ul.addEventListener("focus", () => {
       const ids = idsOf(ul);
       if (!ids.includes(chosen) && ids.length) choose(ids[0]);
@@ -159,8 +152,7 @@ function order(spec, form) {
       const place = ul === program ? placeAt(event.clientY) : -1;
       for (const [i, item] of [...program.children].entries()) {
         item.classList.toggle("minigrad-before", i === place);
-        item.classList.toggle(
-          "minigrad-after", i === mine.length - 1 && place === mine.length);
+        item.classList.toggle("minigrad-after", i === mine.length - 1 && place === mine.length);
       }
     });
     ul.addEventListener("drop", (event) => {
@@ -168,6 +160,7 @@ function order(spec, form) {
       event.preventDefault();
       event.stopPropagation();
       put(dragged, ul === program ? placeAt(event.clientY) : -1);
+      dragged = ""; // what was dragged is drawn anew, and hears no end
     });
   }
   const buttons = element("div", { class: "minigrad-buttons" });
@@ -186,8 +179,7 @@ function order(spec, form) {
 }
 
 function because(spec, form) {
-  const box = element("textarea", { rows: 4, placeholder: "Because ..." });
-  box.setAttribute("aria-label", "Because");
+  const box = element("textarea", { rows: 4, placeholder: "Because ...", "aria-label": "Because" });
   box.value = spec.kept ?? "";
   form.append(box);
   return () => {

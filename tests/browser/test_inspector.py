@@ -119,7 +119,7 @@ def test_timeline_says_at_every_stop_what_is_alive(play: Open) -> None:
         most = max(most, alive)
         summary = page.locator(".memory summary").inner_text()
         assert (f"so far: {bytes_text(most)}," in summary) == (most > 0)
-        total = page.locator(".sum.total").text_content()
+        total = page.locator(".sums > :first-child").text_content()
         assert total == bytes_text(alive)
         sentence = page.locator(".tracks").get_attribute("aria-label") or ""
         assert f"Now {bytes_text(alive)}: " in sentence

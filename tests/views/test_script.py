@@ -22,9 +22,12 @@ EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.M
 DEFINED = re.compile(r"^(?:export )?(?:async )?(?:function|class|const) (\w+)", re.M)
 NOT_CODE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//.*$|/\*[\s\S]*?\*/', re.M)
 READ = re.compile(
-    r'element\("\w+", "[^"]*", ["`](?!\$)[^"`]*[A-Za-z]{2}|textButton\("[A-Za-z]{2}'
+    r'lement\("\w+", (?:"[^"]*"|\{[^{}]*\}), ["`](?!\$)[^"`]*[A-Za-z]{2}'
+    r'|textButton\("[A-Za-z]{2}'
 )
-LABEL = re.compile(r'(?:ariaLabel = |textContent = |\.title = )["`](?![^A-Za-z]*["`])')
+LABEL = re.compile(
+    r'\b(?:ariaLabel|textContent|title|placeholder)(?: =|:) ["`](?![^A-Za-z]*["`])'
+)
 
 
 def code_of(name: str) -> str:
@@ -71,7 +74,6 @@ def test_import_that_is_missing_is_named() -> None:
         "Player",
         "goOnByKey",
         "onKey",
-        "whenIdle",
     }
 
 
@@ -212,7 +214,9 @@ def test_no_text_that_is_read_stands_outside_the_table() -> None:
         assert READ.findall(text) + LABEL.findall(text) == [], name
     assert not re.search(r'content: "[^"]*[A-Za-z]', script.style())
     assert READ.findall('element("b", "", "Keys")')
+    assert READ.findall('element("b", { hidden: true }, "Keys")')
     assert LABEL.findall('button.ariaLabel = "Step"')
+    assert LABEL.findall('{ ariaLabel: "Step" }')
 
 
 def test_types_are_taken_somewhere_and_those_of_modules_are_there() -> None:

@@ -30,11 +30,8 @@ export function squares(value) {
       paths[kind] += `M${cx - wide / 2} ${cy - wide / 2}${way}`;
     }),
   );
-  const group = svgElement("g", { class: "squares" });
-  const ground = { class: "ground", width: columns * side, height: rows * side };
-  group.append(svgElement("rect", ground));
-  for (const kind of /** @type {(keyof paths)[]} */ (Object.keys(paths))) {
-    if (paths[kind]) group.append(svgElement("path", { class: kind, d: paths[kind] }));
-  }
-  return { group, width: columns * side, height: rows * side };
+  const [width, height] = [columns * side, rows * side];
+  const ground = svgElement("rect", { class: "ground", width, height });
+  const drawn = Object.entries(paths).map(([kind, d]) => d && svgElement("path", { class: kind, d }));
+  return { group: svgElement("g", { class: "squares" }, ground, ...drawn), width, height };
 }

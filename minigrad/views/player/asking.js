@@ -11,11 +11,6 @@ import { brief, elementIndex, labelOf, number } from "./values.js";
  */
 
 /**
- * A run of backward.
- * @typedef {{ begin: number, end: number, moves: Move[] }} Episode
- */
-
-/**
  * The step in which a node is given its gradients; for each argument the slopes, four
  * numbers for each, or why there are none.
  * @typedef {TraceEvent & { g?: (Ref | null)[], terms?: Record<string, number[] | string> }} Turn
@@ -36,44 +31,16 @@ const MOST_TERMS = 12; // written out; the rest is added up
 const PRECISE = 2e-5; // the numbers of a recording have six digits
 const MOVES = ["grad", "grad.none", "grad.zeros", "grad.accumulate", "hook.tensor", "hook.pre"];
 
-/**
- * All runs of backward, what arrived where in each; one may lie inside another.
- * @param {TraceEvent[]} events
- */
-export function episodesOf(events) {
-  /** @type {Episode[]} */
-  const found = [];
-  /** @type {Episode[]} */
-  const running = [];
-  events.forEach((event, index) => {
-    const at = index + 1;
-    if (event.k === "backward.begin") {
-      for (const failed of running.splice(event.inside || 0)) failed.end = at;
-      const moves = (event.roots || []).map((root) => ({ at, k: "root", ...root }));
-      running.push({ begin: at, end: Infinity, moves });
-      found.push(running.at(-1));
-    } else if (event.k === "backward.end" && running.length) {
-      running.pop().end = at;
-    } else if (running.length && event.n && MOVES.includes(event.k)) {
-      running.at(-1).moves.push({ ...event, at });
-    }
-  });
-  return found;
-}
-
 // What is known of the gradient of one output of a node at a position.
 export class Asking {
-  /**
-   * @param {Story} story @param {Episode[]} episodes @param {string} node @param {number} slot
-   * @param {number} position
-   */
-  constructor(story, episodes, node, slot, position) {
+  /** @param {Story} story @param {string} node @param {number} slot @param {number} position */
+  constructor(story, node, slot, position) {
     this.story = story;
     this.trace = story.trace;
     this.node = node;
     this.slot = slot;
     this.position = position;
-    this.moves = this.movesHere(episodes);
+    this.moves = this.movesHere();
     const past = this.moves.filter((move) => move.at <= position);
     this.arrived = past.filter((move) => move.k === "root" || move.k === "grad");
     this.none = past.filter((move) => move.k === "grad.none");
@@ -84,17 +51,26 @@ export class Asking {
   }
 
   /**
-   * In the backward that runs, or that ran last.
-   * @param {Episode[]} episodes
+   * In the backward that runs, or that ran last; one may be inside another. An error has
+   * ended those that the next one is not inside of.
+   * @returns {Move[]}
    */
-  movesHere(episodes) {
-    const began = episodes
-      .filter((episode) => episode.begin <= this.position)
-      .map(({ end, moves }) => ({ end, moves: moves.filter((move) => this.isHere(move)) }))
-      .filter(({ moves }) => moves.length);
-    const running = began.findLast(({ end }) => end > this.position);
-    const last = began.reduce((one, other) => (other.end > one.end ? other : one), { end: 0, moves: [] });
-    return (running || last).moves;
+  movesHere() {
+    /** @type {{ end: number, moves: Move[] }[]} */
+    const [begun, running] = [[], []];
+    for (const [index, event] of this.trace.events.entries()) {
+      const at = index + 1;
+      if (event.k === "backward.begin") {
+        for (const failed of running.splice(event.inside || 0)) failed.end = at;
+        const moves = (event.roots || []).map((root) => ({ at, k: "root", ...root }));
+        running.push({ end: Infinity, moves: moves.filter((move) => this.isHere(move)) });
+        if (at <= this.position) begun.push(running.at(-1));
+      } else if (event.k === "backward.end" && running.length) running.pop().end = at;
+      else if (running.length && MOVES.includes(event.k) && this.isHere(event)) running.at(-1).moves.push({ ...event, at });
+    }
+    const here = begun.filter(({ moves }) => moves.length);
+    const last = here.reduce((one, other) => (other.end > one.end ? other : one), { end: 0, moves: [] });
+    return (here.findLast(({ end }) => end > this.position) || last).moves;
   }
 
   /** @param {Move} move */

@@ -7,20 +7,12 @@ import { message } from "./messages.js";
 const SHOWN_FOR = 4; // stops after the question
 
 export class Asks {
-  /**
-   * @param {Player} player @param {Record<string, number>} answers
-   * @param {(answers: Record<string, number>) => void} keep
-   */
-  constructor(player, answers = {}, keep = () => {}) {
+  /** @param {Player} player */
+  constructor(player) {
     this.player = player;
-    this.answers = answers; // position -> number of the choice
-    this.keep = keep;
-    this.places = player.trace.events.flatMap((event, index) => {
-      return event.k === "ask" ? [index + 1] : [];
-    });
-    this.box = element("section", "ask");
-    this.box.hidden = true;
-    this.box.ariaLabel = message("ask.name");
+    this.answers = player.options.answers || {}; // position -> number of the choice
+    this.places = player.trace.events.flatMap(({ k }, index) => (k === "ask" ? [index + 1] : []));
+    this.box = element("section", { className: "ask", hidden: true, ariaLabel: message("ask.name") });
     /** @type {string | null} */
     this.shown = null;
   }
@@ -75,34 +67,24 @@ export class Asks {
 
   /** @param {TraceEvent} event @param {boolean} known */
   onWall(event, known) {
-    const choices = element("ul");
-    for (const words of event.choices) {
-      const choice = element("li", known && words === event.answer ? "right" : "", words);
-      choices.append(choice);
-    }
+    const choices = event.choices.map((one) => element("li", known && one === event.answer ? "right" : "", one));
     const said = message(known ? "ask.is" : "ask.now", { answer: event.answer });
-    return [element("p", "question", event.question), choices, element("p", known ? "right" : "note", said)];
+    return [
+      element("p", "question", event.question),
+      element("ul", "", ...choices),
+      element("p", known ? "right" : "note", said),
+    ];
   }
 
   /** @param {TraceEvent} event @param {number} place */
   form(event, place) {
-    const form = element("form");
-    const field = element("fieldset");
-    field.append(element("legend", event.say === event.question ? "unseen" : "", event.question));
-    event.choices.forEach((words, index) => {
-      const label = element("label");
-      const input = element("input");
-      input.type = "radio";
-      input.name = `ask ${place}`;
-      input.value = String(index);
-      label.append(input, ` ${words}`);
-      field.append(label);
+    const legend = element("legend", event.say === event.question ? "unseen" : "", event.question);
+    const choices = event.choices.map((words, value) => {
+      return element("label", "", element("input", { type: "radio", name: `ask ${place}`, value }), ` ${words}`);
     });
-    const commit = element("button", "primary", message("ask.commit"));
-    commit.type = "submit";
-    this.note = element("span", "note", message("ask.first"));
-    this.note.role = "status";
-    form.append(field, commit, this.note);
+    const commit = element("button", { className: "primary", type: "submit" }, message("ask.commit"));
+    this.note = element("span", { className: "note", role: "status" }, message("ask.first"));
+    const form = element("form", "", element("fieldset", "", legend, ...choices), commit, this.note);
     form.onsubmit = (/** @type {SubmitEvent} */ submitted) => {
       submitted.preventDefault();
       this.commit(form, place);
@@ -120,7 +102,7 @@ export class Asks {
       return;
     }
     this.answers[place] = Number(chosen.value);
-    this.keep(this.answers);
+    this.player.options.onAnswer?.(this.answers);
     this.shown = null;
     this.show({ position: this.player.position });
     this.player.root.focus({ preventScroll: true });

@@ -1,49 +1,32 @@
 // The code pane: a stack of cards, the program at the top, the running frame below.
 
-import { element, pane, rove, setText, tabStop } from "./dom.js";
+import { Pane, element, rove, setText, tabStop } from "./dom.js";
 import { message, wordFor } from "./messages.js";
 import { textOfLine } from "./story.js";
 import { brief } from "./values.js";
 
 /**
- * How a card is shown: what stands behind its line, which one is marked and how.
- * @typedef {{ role: string, notes: HTMLElement[], marked: HTMLElement | null, mark: string | null }} Shown
- */
-
-/**
- * @typedef {Shown & { box: HTMLElement, head: HTMLElement, listing: HTMLElement, lines: HTMLElement[], source:
- * number }} Card
+ * A card, and how it is shown: what stands behind its line, which one is marked and how.
+ * @typedef {{ box: HTMLElement, listing: HTMLElement, lines: HTMLElement[], source: number, role: string,
+ * notes: HTMLElement[], marked: HTMLElement | null, mark: string | null }} Card
  */
 
 const MOST_CARDS = 4;
 
 // A stack of cards: the driver at the top, the frame that runs now at the bottom.
-export class CodePane {
-  /** @type {HTMLElement} */
-  box;
-  /** @type {HTMLElement} */
-  body;
-  /** @type {HTMLElement} */
-  title;
-  /** @type {HTMLElement} */
-  note;
-
-  /** @param {Trace} trace @param {StepIndex} index @param {Choose} choose */
-  constructor(trace, index, choose) {
-    this.trace = trace;
-    this.index = index;
-    this.choose = choose;
-    Object.assign(this, pane("code", message("code.name")));
+export class CodePane extends Pane {
+  /** @param {Player} player */
+  constructor(player) {
+    super("code", message("code.name"));
+    this.player = player;
+    this.trace = player.trace;
     this.stack = element("div", "stack");
     this.between = element("div", "note");
-    this.printed = element("pre", "printed");
-    this.printed.ariaLabel = message("code.printed");
-    this.empty = element("p", "empty", message("code.none"));
-    this.empty.hidden = trace.sources.length > 0;
-    this.body.append(this.empty, this.stack, this.printed);
-    this.strip = element("p", "strip"); // where there is no room for a column
+    this.printed = element("pre", { className: "printed", ariaLabel: message("code.printed") });
+    const none = { className: "empty", hidden: this.trace.sources.length > 0 };
+    this.body.append(element("p", none, message("code.none")), this.stack, this.printed);
     this.crumbs = element("span", "crumbs");
-    this.strip.append(this.crumbs, legend());
+    this.strip = element("p", "strip", this.crumbs, legend()); // where there is no room for a column
     this.box.append(legend());
     /** @type {Card[]} */
     this.cards = [];
@@ -91,10 +74,8 @@ export class CodePane {
     if (look === this.stripped) return;
     this.stripped = look;
     const crumbs = own.slice(-2).map(({ s, l }) => {
-      const crumb = element("span", "crumb");
       const name = `${wordFor(sources[s].name)} ${sources[s].first + l}`;
-      crumb.append(element("i", "", name), element("code", "", textOfLine(sources[s], l)));
-      return crumb;
+      return element("span", "crumb", element("i", "", name), element("code", "", textOfLine(sources[s], l)));
     });
     this.crumbs.replaceChildren(...crumbs);
   }
@@ -122,43 +103,28 @@ export class CodePane {
   /** @param {number} index @returns {Card} */
   makeCard(index) {
     const source = this.trace.sources[index];
-    const box = element("div", `card ${source.role} top`);
-    const head = element("div", "card-head");
-    head.append(element("b", "", wordFor(source.name)));
-    if (source.role === "engine") head.append(element("span", "", message("code.engine")));
-    head.append(element("span", "", wordFor(source.file)));
-    const listing = element("div", "listing");
-    const lines = source.tokens.map((tokens, offset) => {
-      const line = element("div", "line");
-      line.append(this.numberOf(index, offset, line));
-      const text = element("span", "text");
-      for (const [kind, part] of tokens) text.append(element("span", kind, part));
-      line.append(text);
-      listing.append(line);
-      return line;
-    });
-    box.append(head, listing);
-    /** @type {Shown} */
-    const shown = { role: "top", notes: [], marked: null, mark: null };
-    return { box, head, listing, lines, source: index, ...shown };
+    const made = source.role === "engine" ? element("span", "", message("code.engine")) : null;
+    const head = [element("b", "", wordFor(source.name)), made, element("span", "", wordFor(source.file))];
+    const lines = source.tokens.map((tokens, offset) => this.line(tokens, `line ${index} ${offset}`, source.first + offset));
+    const listing = element("div", "listing", ...lines);
+    const box = element("div", `card ${source.role} top`, element("div", "card-head", ...head), listing);
+    return { box, listing, lines, source: index, role: "top", notes: [], marked: null, mark: null };
   }
 
   /**
    * The number of a line that has steps leads to them; so does a click on the line.
-   * @param {number} index @param {number} offset @param {HTMLElement} line
+   * @param {[string, string][]} tokens @param {string} what @param {number} place its number
    */
-  numberOf(index, offset, line) {
-    const number = String(this.trace.sources[index].first + offset);
-    const what = `line ${index} ${offset}`;
-    if (!this.index.of(what).length) return element("span", "number", number);
-    const button = element("button", "number", number);
-    button.tabIndex = -1;
-    button.ariaLabel = message("line.steps", { number });
-    line.classList.add("has-steps");
+  line(tokens, what, place) {
+    const number = String(place);
+    const text = element("span", "text", ...tokens.map(([kind, part]) => element("span", kind, part)));
+    if (!this.player.index.of(what).length) return element("div", "line", element("span", "number", number), text);
+    const is = { className: "number", tabIndex: -1, ariaLabel: message("line.steps", { number }) };
+    const line = element("div", "line has-steps", element("button", is, number), text);
     line.onclick = () => {
-      if (getSelection().isCollapsed) this.choose(what, message("line.name", { number }));
+      if (getSelection().isCollapsed) this.player.choose(what, message("line.name", { number }));
     };
-    return button;
+    return line;
   }
 
   /** @param {Card} card @param {Frame} frame @param {string} role */
@@ -170,12 +136,12 @@ export class CodePane {
     this.markCard(card, role, line, mark);
     if (!line) return;
     if (role === "top") tabStop(this.box, line.querySelector("button"));
-    if (frame.failed) {
-      this.annotate(card, line, element("div", "said failed", frame.failed));
-    } else if (frame.over) {
+    if (frame.failed) card.notes = [element("div", "said failed", frame.failed)];
+    else if (frame.over) {
       const text = message("code.returns", { value: brief(this.trace, frame.returned) });
-      this.annotate(card, line, element("div", "said", text));
+      card.notes = [element("div", "said", text)];
     }
+    line.after(...card.notes);
   }
 
   /**
@@ -190,19 +156,12 @@ export class CodePane {
     line?.classList.add(mark);
     Object.assign(card, { marked: line, mark });
   }
-
-  /** @param {Card} card @param {HTMLElement} line @param {HTMLElement} note */
-  annotate(card, line, note) {
-    line.after(note);
-    card.notes.push(note);
-  }
 }
 
 // What the three colours are.
 function legend() {
-  const box = element("span", "legend");
-  for (const kind of ["value", "kept", "gradient"]) box.append(element("b", kind, message(`legend.${kind}`)));
-  return box;
+  const kinds = ["value", "kept", "gradient"].map((kind) => element("b", kind, message(`legend.${kind}`)));
+  return element("span", "legend", ...kinds);
 }
 
 /**
@@ -222,7 +181,8 @@ function roleOf(index, top) {
 function intoView({ listing, marked, notes }) {
   const top = marked.offsetTop - listing.offsetTop;
   const below = notes.at(-1)?.offsetHeight || 0;
-  const height = lineHeight(listing);
+  // All lines are as high, but for one that is marked and does not fit into the pane.
+  const height = parseFloat(getComputedStyle(listing).lineHeight);
   const bottom = top + marked.offsetHeight + below;
   const [from, room] = [listing.scrollTop, listing.clientHeight];
   const inView = top >= from && bottom <= from + room;
@@ -232,13 +192,4 @@ function intoView({ listing, marked, notes }) {
   const most = Math.floor((listing.scrollHeight - room) / height);
   const place = Math.min(inView ? Math.ceil(from / height) : Math.round(middle / height), most);
   return () => (listing.scrollTop = place * height);
-}
-
-/**
- * All lines have this height, but for one that is marked and does not fit into the
- * pane.
- * @param {HTMLElement} listing
- */
-function lineHeight(listing) {
-  return parseFloat(getComputedStyle(listing).lineHeight);
 }

@@ -1,7 +1,7 @@
 // Two recordings in one player: two pictures that step together by one slider, grey but
 // for what differs.
 
-import { helpSheet, textButton } from "./controls.js";
+import { textButton } from "./controls.js";
 import { Differences } from "./differences.js";
 import { element, setText } from "./dom.js";
 import { blankState } from "./folding.js";
@@ -12,7 +12,6 @@ import { start } from "./page.js";
 import { LEAST_SCALE } from "./picture.js";
 import { Player } from "./player.js";
 import { pictureOf } from "./saving.js";
-import { lastAtMost } from "./story.js";
 
 const REST = blankState();
 
@@ -31,10 +30,8 @@ export class Comparison extends Player {
     root.classList.add("mg-comparison");
     this.next = textButton(message("compare.next"), message("compare.next"), "d", () => this.goOn());
     this.next.hidden = !data.changes.some(({ say }) => say);
-    const sentence = element("div", "sentence");
-    sentence.append(this.say, this.next);
-    const lead = element("p", "difference", data.lead);
-    lead.hidden = !data.lead;
+    const sentence = element("div", "sentence", this.say, this.next);
+    const lead = element("p", { className: "difference", hidden: !data.lead }, data.lead);
     const both = (this.stage = element("div", "sides"));
     /** @type {Player[]} */
     this.sides = data.traces.map((one, which) => {
@@ -51,8 +48,7 @@ export class Comparison extends Player {
         onMove: (at) => this.follow(which, at),
       });
       const title = data.titles[which];
-      const box = place.querySelector(".sentence");
-      box.prepend(element("h2", "", title));
+      side.sentence.prepend(element("h2", "", title));
       place.tabIndex = -1;
       side.say.ariaLive = null;
       nameSide(place, title);
@@ -62,7 +58,6 @@ export class Comparison extends Player {
       event.say = [...new Set(event.of.map((/** @type {TraceEvent} */ one) => one.say))].join(" ");
     });
     this.found = new Found(this);
-    this.help = helpSheet(() => this.toggleHelp());
     root.replaceChildren(lead, sentence, this.found.box, both, this.buildBar(), this.help);
     const tall = Math.max(...this.sides.map((side) => side.graph.readableHeight()));
     root.style.setProperty("--tall", `${tall}px`);
@@ -138,14 +133,8 @@ export class Comparison extends Player {
     else onKey(ofSide ? this.active : this, event);
   }
 
-  /** @param {number} position */
-  go(position) {
-    const to = Math.max(0, Math.min(this.story.length, Math.round(position)));
-    if (to === this.position) return;
-    const stop = lastAtMost(this.stops, to);
-    const since = to === this.stops[stop] ? this.stops[stop - 1] ?? -1 : this.stops[stop];
-    this.position = to;
-    this.presenter.release();
+  /** @param {number} to @param {number} since @param {number} stop */
+  show(to, since, stop) {
     this.moved = true;
     this.sides.forEach((side, which) => {
       const at = this.differences.steps[to][which];
@@ -157,8 +146,6 @@ export class Comparison extends Player {
     this.showWords({ state: REST, event: null }, stop);
     const alike = to > 0 && this.sides[0].say.textContent === this.sides[1].say.textContent;
     if (alike) setText(this.sides[1].say, message("compare.alike"));
-    this.found.here();
-    this.options.onMove?.(to);
   }
 
   /**
@@ -251,7 +238,7 @@ function joined(data) {
     const lvl = Math.min(...of.map((one) => one.lvl));
     return { k: of[0].k, lvl, d: 0, say: "", of };
   });
-  const graph = { nodes: [], edges: [], modules: [] };
+  const graph = { nodes: [], edges: [] };
   return { meta: data.meta, sources: [], values: {}, ctxs: [], graph, events, data, differences };
 }
 

@@ -47,26 +47,22 @@ const HELP_MARKS = [
 /** @param {string} icon @param {string} label @param {string} key @param {() => void} action */
 export function iconButton(icon, label, key, action) {
   const button = textButton("", label, key, action);
-  button.classList.add("icon");
+  button.className = "icon";
   setIcon(button, icon, label);
   return button;
 }
 
 /** @param {Element} button @param {string} icon @param {string} label */
 export function setIcon(button, icon, label) {
-  const svg = svgElement("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" });
-  svg.append(svgElement("path", { d: ICONS[icon] }));
-  button.replaceChildren(svg);
+  const path = svgElement("path", { d: ICONS[icon] });
+  button.replaceChildren(svgElement("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, path));
   button.ariaLabel = label;
 }
 
 /** @param {string} text @param {string} label @param {string} key @param {() => void} action */
 export function textButton(text, label, key, action) {
-  const button = element("button", "", text);
-  button.title = message("button.with-key", { label, key });
-  button.ariaLabel = label;
-  button.onclick = action;
-  return button;
+  const title = message("button.with-key", { label, key });
+  return element("button", { title, ariaLabel: label, onclick: action }, text);
 }
 
 /**
@@ -86,18 +82,14 @@ export function closeAfter(menu) {
  * @param {() => void} close
  */
 export function helpSheet(close) {
-  const help = element("div", "help");
-  help.hidden = true;
-  help.role = "dialog";
-  help.ariaLabel = message("help.name");
   const sheet = element("div", "sheet");
   for (const [name, rows] of /** @type {[string, string[][]][]} */ ([["marks", HELP_MARKS], ["keys", HELP_KEYS]])) {
-    const list = element("dl");
-    for (const [sign, meaning] of rows) list.append(element("dt", "", sign), element("dd", "", message(meaning)));
-    sheet.append(element("h2", "", message(`help.${name}`)), list);
+    const list = rows.flatMap(([sign, meaning]) => [element("dt", "", sign), element("dd", "", message(meaning))]);
+    sheet.append(element("h2", "", message(`help.${name}`)), element("dl", "", ...list));
   }
   sheet.append(textButton(message("button.close"), message("button.help.close"), "Esc", close));
-  help.append(sheet);
+  const is = { className: "help", hidden: true, role: "dialog", ariaLabel: message("help.name") };
+  const help = element("div", is, sheet);
   help.onclick = (event) => event.target === help && close();
   return help;
 }

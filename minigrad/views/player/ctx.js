@@ -1,38 +1,30 @@
 // The ctx pane: what the ctx at work holds, what moves, and the locals.
 
-import { element, pane, rove, setChildren, setText, tells } from "./dom.js";
+import { iconButton } from "./controls.js";
+import { Pane, element, rove, setChildren, setText, tells } from "./dom.js";
+import { linesOfEntry } from "./inspector.js";
 import { message, wordFor } from "./messages.js";
 import { keyLabel, keyRank, valueView } from "./values.js";
 
 /** @typedef {State["ctxs"][string] | undefined} Entries */
 
-export class CtxPane {
-  /** @type {HTMLElement} */
-  box;
-  /** @type {HTMLElement} */
-  body;
-  /** @type {HTMLElement} */
-  title;
-  /** @type {HTMLElement} */
-  note;
+export class CtxPane extends Pane {
   /** @type {string | null | undefined} */
   pinned; // the ctx that was selected; else it is that at work
 
-  /** @param {Trace} trace @param {Story} story @param {Inspector} inspector @param {Choose} choose */
-  constructor(trace, story, inspector, choose) {
-    this.trace = trace;
-    this.story = story;
-    this.inspector = inspector;
-    this.choose = choose;
-    Object.assign(this, pane("ctx", message("ctx.name")));
+  /** @param {Player} player */
+  constructor(player) {
+    super("ctx", message("ctx.name"));
+    this.player = player;
+    const { trace, story } = player;
+    Object.assign(this, { trace, story });
+    this.head.append(iconButton("close", message("ctx.close"), "c", () => player.inspect(false)));
     this.advice = element("div", "advice");
     this.table = element("dl", "entries");
     this.empty = element("p", "empty");
-    this.locals = element("details", "locals");
-    this.locals.open = true;
     this.summary = element("summary");
     this.localsTable = element("dl", "entries");
-    this.locals.append(this.summary, this.localsTable);
+    this.locals = element("details", { className: "locals", open: true }, this.summary, this.localsTable);
     this.body.append(this.advice, this.empty, this.table, this.locals);
     /** @type {Map<string, {ref: Ref | null, more: string, row: HTMLElement}>} */
     this.rows = new Map(); // what -> the row of an entry or a local
@@ -70,7 +62,7 @@ export class CtxPane {
     const rows = keys.map((key) => {
       const changed = changes.ctx.has(`${state.cid} ${key}`);
       const what = `entry ${state.cid} ${key}`;
-      const lines = this.inspector.linesOf(state.cid, key, entries[key], view);
+      const lines = linesOfEntry(this.player, state.cid, key, entries[key], view);
       const row = this.rowOf(what, keyLabel(key), entries[key], changed, lines);
       row.dataset.key = key;
       return row;
@@ -130,24 +122,15 @@ export class CtxPane {
 
   /** @param {string} what @param {string} label @param {Ref | null} ref @param {string[]} lines */
   makeRow(what, label, ref, lines) {
-    const row = element("div", "row");
-    row.dataset.place = what;
-    const name = element("dt");
-    const entry = element("button", "entry", label);
+    const choose = () => this.player.choose(what, label);
+    const entry = element("button", { className: "entry", onclick: choose }, label);
     entry.dataset.what = what;
-    entry.onclick = () => this.choose(what, label);
     tells(entry, () => ({ title: label, ref }));
-    name.append(entry);
-    const value = element("dd");
-    value.append(valueView(this.trace, ref, label));
-    value.onclick = () => {
-      if (getSelection().isCollapsed) this.choose(what, label); // as its label does
-    };
-    row.append(name, value);
-    if (!lines.length) return row;
-    const more = element("dd", "more");
-    more.append(...lines.map((line) => element("p", "", line)));
-    row.append(more);
+    const value = element("dd", {}, valueView(this.trace, ref, label));
+    value.addEventListener("click", () => getSelection().isCollapsed && choose()); // as its label does
+    const row = element("div", "row", element("dt", {}, entry), value);
+    row.dataset.place = what;
+    if (lines.length) row.append(element("dd", "more", ...lines.map((line) => element("p", "", line))));
     return row;
   }
 
@@ -156,17 +139,13 @@ export class CtxPane {
    * @param {Advice[]} found @param {TraceEvent | null} event
    */
   showAdvice(found, event) {
-    this.advice.replaceChildren();
-    for (const { what, rest, line } of found) {
-      const box = element("div", event?.advice?.what === what ? "piece flash" : "piece");
-      box.append(element("p", "warn", message("advice.what", { what })));
-      if (line) {
-        const [at, text] = line;
-        box.append(element("code", "", message("advice.line", { number: at, text })));
-      }
-      box.append(...rest.map((words) => element("p", "", words)));
-      this.advice.append(box);
-    }
+    const pieces = found.map(({ what, rest, line }) => {
+      const said = element("p", "warn", message("advice.what", { what }));
+      const code = line && element("code", "", message("advice.line", { number: line[0], text: line[1] }));
+      const kind = event?.advice?.what === what ? "piece flash" : "piece";
+      return element("div", kind, said, code, ...rest.map((words) => element("p", "", words)));
+    });
+    this.advice.replaceChildren(...pieces);
     this.advice.hidden = !found.length;
   }
 

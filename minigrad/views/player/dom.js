@@ -7,16 +7,23 @@ import { message } from "./messages.js";
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * A button is one that sends no form.
+ * An element with its class, or with several properties. A button sends no form; a child
+ * that is not there is left out.
  * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag @param {string} className @param {string | null} text
+ * @param {Tag} tag @param {string | Record<string, any>} is @param {...(Node | string | null)} children
  * @returns {HTMLElementTagNameMap[Tag]}
  */
-export function element(tag, className = "", text = null) {
+export function element(tag, is = {}, ...children) {
   const made = document.createElement(tag);
   if (tag === "button") Object.assign(made, { type: tag });
-  if (className) made.className = className;
-  if (text !== null) made.textContent = text;
+  if (typeof is === "object") Object.assign(made, is);
+  else if (is) made.className = is;
+  return filled(made, children);
+}
+
+/** @template {Element} Made @param {Made} made @param {(Node | string | null)[]} children */
+function filled(made, children) {
+  made.append(...children.filter(Boolean));
   return made;
 }
 
@@ -43,28 +50,28 @@ export function setChildren(box, children) {
 
 /**
  * @template {keyof SVGElementTagNameMap} Tag
- * @param {Tag} tag @param {Record<string, string | number>} attributes @returns {SVGElementTagNameMap[Tag]}
+ * @param {Tag} tag @param {Record<string, string | number>} attributes @param {...(Node | string | null)} children
+ * @returns {SVGElementTagNameMap[Tag]}
  */
-export function svgElement(tag, attributes = {}) {
+export function svgElement(tag, attributes = {}, ...children) {
   const made = document.createElementNS(SVG, tag);
   for (const name in attributes) made.setAttribute(name, attributes[name]);
-  return made;
+  return filled(made, children);
 }
 
-/** @param {string} className @param {string} name */
-export function pane(className, name) {
-  const box = element("section", `pane ${className}`);
-  box.ariaLabel = name;
-  const head = element("header");
-  const title = element("h2", "", name);
-  const note = element("span", "note");
-  head.append(title, note);
-  const body = element("div", "body");
-  body.tabIndex = 0;
-  body.role = "region";
-  body.ariaLabel = message("pane.scrolls", { name });
-  box.append(head, body);
-  return { box, body, title, note };
+/** @param {string} ariaLabel @returns {HTMLElement} which scrolls, also by keys */
+export const bodyOf = (ariaLabel) => element("div", { className: "body", tabIndex: 0, role: "region", ariaLabel });
+
+// What is in a pane scrolls below its title.
+export class Pane {
+  /** @param {string} className @param {string} name */
+  constructor(className, name) {
+    this.title = element("h2", "", name);
+    this.note = element("span", "note");
+    this.head = element("header", "", this.title, this.note);
+    this.body = bodyOf(message("pane.scrolls", { name }));
+    this.box = element("section", { className: `pane ${className}`, ariaLabel: name }, this.head, this.body);
+  }
 }
 
 // Back where the keys of a notebook work.

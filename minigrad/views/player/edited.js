@@ -10,13 +10,9 @@ export class Edited {
   /** @param {PlayerOptions["python"]} [python] */
   constructor(python) {
     this.python = python;
-    this.box = element("section", "edits");
-    this.box.ariaLabel = message("edit.name");
-    this.told = element("p", "told");
-    this.told.role = "status";
-    this.note = element("p", "note");
-    this.note.role = "alert";
-    this.box.append(this.told, this.note);
+    this.told = element("p", { className: "told", role: "status" });
+    this.note = element("p", { className: "note", role: "alert" });
+    this.box = element("section", { className: "edits", ariaLabel: message("edit.name") }, this.told, this.note);
   }
 
   get isOpen() {
@@ -138,7 +134,5 @@ function markEdited(shape, is) {
   shape.querySelector(".pencil")?.remove();
   if (!is) return;
   const [x, y, height] = ["x", "y", "height"].map((name) => Number(card.getAttribute(name)));
-  const pencil = svgElement("text", { class: "pencil", x: x - 9, y: y + height / 2 + 5 });
-  pencil.textContent = "✎";
-  shape.append(pencil);
+  shape.append(svgElement("text", { class: "pencil", x: x - 9, y: y + height / 2 + 5 }, "✎"));
 }

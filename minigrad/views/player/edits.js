@@ -23,9 +23,9 @@ export class Edits extends Edited {
   constructor(trace, channel) {
     super();
     this.channel = channel;
-    this.undoing = textButton(message("editing.undo"), message("editing.undo"), message("editing.key"), () => this.undo());
-    this.ending = element("button", "", message("editing.end"));
-    this.ending.onclick = () => this.undo(1);
+    const [label, key, undo] = [message("editing.undo"), message("editing.key"), () => this.undo()];
+    this.undoing = textButton(label, label, key, undo);
+    this.ending = element("button", { onclick: () => this.undo(1) }, message("editing.end"));
     this.form = element("form");
     this.form.onsubmit = (event) => {
       event.preventDefault();
@@ -34,12 +34,8 @@ export class Edits extends Edited {
       if (same && this.describedAt === this.stepOf(this.what)) this.say(message("editing.same"));
       else this.set(this.what, typed, null);
     };
-    this.badge = element("button", "badge", message("editing.badge"));
-    this.badge.title = message("button.with-key", { label: message("editing.undo"), key: message("editing.key") });
-    this.badge.onclick = () => this.undo();
-    const buttons = element("span", "ways");
-    buttons.append(this.undoing, this.ending);
-    this.note.before(buttons, this.form);
+    this.badge = element("button", { className: "badge", title: this.undoing.title, onclick: undo }, message("editing.badge"));
+    this.note.before(element("span", "ways", this.undoing, this.ending), this.form);
     this.box.addEventListener("keydown", (event) => {
       if (isUndo(event) && event.target !== this.input) this.undo(), event.preventDefault();
       if (event.key === "Escape") this.player.root.focus({ preventScroll: true }), this.choose("", "");
@@ -132,16 +128,13 @@ export class Edits extends Edited {
 
   /** @param {string} name @param {Described} described */
   fillForm(name, { text, number, step }) {
-    const label = element("label", "", name);
     this.text = text;
-    this.input = element("input");
-    Object.assign(this.input, { type: "text", value: text, spellcheck: false, autocomplete: "off" });
-    label.append(this.input);
-    this.form.replaceChildren(label);
+    this.input = element("input", { type: "text", value: text, spellcheck: false, autocomplete: "off" });
+    this.form.replaceChildren(element("label", "", name, this.input));
     if (number !== null) {
-      const [slider, most] = [element("input"), 2 * Math.abs(number) || 1];
-      Object.assign(slider, { type: "range", min: -most, max: most, step, value: number });
-      slider.ariaLabel = message("editing.slider", { name });
+      const most = 2 * Math.abs(number) || 1;
+      const is = { type: "range", min: -most, max: most, step, value: number };
+      const slider = element("input", { ...is, ariaLabel: message("editing.slider", { name }) });
       let gesture = {};
       slider.oninput = () => this.set(this.what, (this.input.value = slider.value), gesture);
       slider.onchange = () => (gesture = {});

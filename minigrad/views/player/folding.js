@@ -1,10 +1,5 @@
 // What each event changes of what is shown.
 
-// Their entries are replaced and never changed: so a keyframe may share them.
-const SHARED = new Set(
-  "ctxs nodes edges waiting left grads tangents handles owners calls sent slopes added coming freed changed".split(" "),
-);
-
 /** @param {State} state @param {TraceEvent} event @param {Story} story */
 export function advance(state, event, story) {
   settle(state, event);
@@ -14,9 +9,10 @@ export function advance(state, event, story) {
   else if (event.ctx) state.cid = event.ctx.id;
   notePhase(state, event, story.isEngine(event.s));
   noteMemory(state, event);
-  noteHandles(state, event);
+  merge(state.handles, event.h);
   if (event.out) state.printed += event.out;
   HANDLERS[event.k]?.(state, event, story);
+  if (event.left !== undefined) state.left[event.n] = event.left;
   if (!LINE_EVENTS.has(event.k)) visitLine(state, event);
 }
 
@@ -66,11 +62,15 @@ export function blankState() {
   };
 }
 
-/** @param {State} state @returns {State} */
+/**
+ * What is no list has entries that are replaced and never changed: they are shared.
+ * @param {State} state @returns {State}
+ */
 export function copyOf(state) {
   const copy = /** @type {State} */ ({});
   for (const key in state) {
-    copy[key] = SHARED.has(key) ? { ...state[key] } : structuredClone(state[key]);
+    const isShared = state[key]?.constructor === Object;
+    copy[key] = isShared ? { ...state[key] } : structuredClone(state[key]);
   }
   return copy;
 }
@@ -110,11 +110,14 @@ function noteCall(state, event, story) {
   }
 }
 
-/** @param {State} state @param {TraceEvent} event */
-function noteHandles(state, event) {
-  for (const name in event.h || {}) {
-    if (event.h[name] === null) delete state.handles[name];
-    else state.handles[name] = event.h[name];
+/**
+ * The variables that have changed; one that was deleted has nothing any more.
+ * @param {Record<string, any>} known @param {Record<string, any>} [changes]
+ */
+function merge(known, changes = {}) {
+  for (const name in changes) {
+    if (changes[name]) known[name] = changes[name];
+    else delete known[name];
   }
 }
 
@@ -162,17 +165,6 @@ function resolveError(state) {
   for (const frame of state.stack) frame.failed = null;
 }
 
-/**
- * The variables that have changed; one that was deleted has no value any more.
- * @param {Frame} frame @param {TraceEvent} event
- */
-function takeLocals(frame, event) {
-  for (const name in event.loc || {}) {
-    if (event.loc[name]) frame.locals[name] = event.loc[name];
-    else delete frame.locals[name];
-  }
-}
-
 const LINE_EVENTS = new Set(["call", "line", "return", "exception"]);
 
 /** @type {Record<string, (state: State, event: TraceEvent, story: Story) => void>} */
@@ -189,14 +181,14 @@ const HANDLERS = {
     const frame = frameOf(state, event);
     frame.l = event.l;
     frame.begun = true;
-    takeLocals(frame, event);
+    merge(frame.locals, event.loc);
   },
 
   return(state, event) {
     if (state.error) return; // a frame left by an exception stays in sight
     const frame = frameOf(state, event);
     if (event.l !== undefined) frame.l = event.l;
-    takeLocals(frame, event);
+    merge(frame.locals, event.loc);
     frame.returned = event.val ?? null;
     frame.over = true;
   },
@@ -206,7 +198,7 @@ const HANDLERS = {
       state.error = event.err;
       const frame = frameOf(state, event);
       frame.l = event.l;
-      takeLocals(frame, event);
+      merge(frame.locals, event.loc);
       frame.failed = event.err;
       return;
     }
@@ -256,7 +248,6 @@ const HANDLERS = {
     state.travels = event.e;
     const slot = story.edges[event.e]?.to_slot || 0;
     addWaiting(state, event.n, slot, event.g, event.total || event.g);
-    countDown(state, event);
     state.sent[event.e] = event.g;
     if (event.fills) state.coming[event.n] = true;
     if (event.slope) state.slopes[event.e] = event.slope;
@@ -279,7 +270,6 @@ const HANDLERS = {
 
   "grad.none"(state, event) {
     state.edges[event.e] = "none";
-    countDown(state, event);
   },
 
   "grad.accumulate"(state, event) {
@@ -301,7 +291,7 @@ const HANDLERS = {
   "what.if"(state, { n: node, slot, total, new: now }) {
     if (node === undefined) return;
     if (slot === undefined) state.grads[node] = now;
-    else putWaiting(state, node, slot, { parts: [total], total });
+    else putWaiting(state, node, slot, total);
   },
 
   "node.exit"(state, event) {
@@ -336,8 +326,7 @@ function allSeen(lit) {
  * @param {State} state @param {TraceEvent} event
  */
 function fillSlot(state, event) {
-  const total = event.g ?? null;
-  putWaiting(state, event.n, event.slot, { parts: [total], total });
+  putWaiting(state, event.n, event.slot, event.g ?? null);
 }
 
 /**
@@ -349,15 +338,7 @@ function replaceWaiting(state, event) {
   const many = event.k === "hook.pre";
   /** @type {(Ref | null)[]} */
   const gradients = many ? event.new.i : [event.new];
-  gradients.forEach((total, index) => {
-    const slot = many ? index : event.slot;
-    putWaiting(state, event.n, slot, { parts: [total], total });
-  });
-}
-
-/** @param {State} state @param {TraceEvent} event */
-function countDown(state, event) {
-  if (event.left !== undefined) state.left[event.n] = event.left;
+  gradients.forEach((total, index) => putWaiting(state, event.n, many ? index : event.slot, total));
 }
 
 /**
@@ -365,14 +346,13 @@ function countDown(state, event) {
  * @param {Ref | null} total
  */
 function addWaiting(state, node, slot, gradient, total) {
-  const there = state.waiting[node]?.[slot];
-  putWaiting(state, node, slot, { parts: [...(there?.parts || []), gradient], total });
+  putWaiting(state, node, slot, total, [...(state.waiting[node]?.[slot]?.parts || []), gradient]);
 }
 
 /**
- * @param {State} state @param {string} node @param {number} slot
- * @param {{parts: (Ref | null)[], total: Ref | null}} entry
+ * @param {State} state @param {string} node @param {number} slot @param {Ref | null} total
+ * @param {(Ref | null)[]} parts
  */
-function putWaiting(state, node, slot, entry) {
-  state.waiting[node] = { ...state.waiting[node], [slot]: entry };
+function putWaiting(state, node, slot, total, parts = [total]) {
+  state.waiting[node] = { ...state.waiting[node], [slot]: { parts, total } };
 }

@@ -17,29 +17,19 @@ export class Found {
     this.player = player;
     /** @type {StopFound[]} */
     this.stops = [];
-    this.box = element("section", "found");
-    this.box.ariaLabel = message("found.name");
-    this.box.hidden = true;
-    this.input = element("input");
-    this.input.type = "search";
-    this.input.placeholder = message("found.example");
-    this.input.ariaLabel = message("found.search");
+    const [placeholder, ariaLabel] = [message("found.example"), message("found.search")];
+    this.input = element("input", { type: "search", placeholder, ariaLabel });
     this.input.oninput = () => this.search(this.input.value);
-    this.title = element("b", "found-title");
-    this.title.role = "status";
-    const before = message("found.before");
-    const after = message("found.after");
-    this.moves = element("span", "found-moves");
-    this.moves.append(
-      textButton("‹", before, "N", () => this.goOn(-1)),
-      textButton("›", after, "n", () => this.goOn(1)),
+    this.title = element("b", { className: "found-title", role: "status" });
+    this.moves = element("span", "found-moves",
+      textButton("‹", message("found.before"), "N", () => this.goOn(-1)),
+      textButton("›", message("found.after"), "n", () => this.goOn(1)),
     );
     this.list = element("ol");
-    const close = message("found.close");
-    this.closing = iconButton("close", close, "Esc", () => this.close());
-    this.box.append(this.input, this.title, this.moves, this.list, this.closing);
-    this.marks = element("div", "found-marks");
-    this.marks.ariaHidden = "true"; // the list says it in words
+    const closing = iconButton("close", message("found.close"), "Esc", () => this.close());
+    const is = { className: "found", ariaLabel: message("found.name"), hidden: true };
+    this.box = element("section", is, this.input, this.title, this.moves, this.list, closing);
+    this.marks = element("div", { className: "found-marks", ariaHidden: "true" }); // the list says it in words
   }
 
   open() {
@@ -60,8 +50,9 @@ export class Found {
 
   /** @param {string} question */
   search(question) {
-    this.asked = () => this.search(question);
-    this.what = "";
+    this.asked = { question };
+    this.input.value = question;
+    this.box.hidden = false;
     const found = this.player.index.search(question, this.player.level);
     this.show(found, question.trim() ? (count) => message("found.count", { count }) : "");
   }
@@ -72,8 +63,7 @@ export class Found {
    * @param {string} what @param {string} name
    */
   stepsOf(what, name) {
-    this.asked = () => this.stepsOf(what, name);
-    Object.assign(this, { what, name });
+    this.asked = { what, name };
     this.input.value = "";
     if (this.box.hidden) this.player.numbers.box.after(this.box);
     this.box.hidden = false;
@@ -86,7 +76,9 @@ export class Found {
 
   // After another level was chosen the same steps have other numbers.
   again() {
-    this.asked?.();
+    const { question, what, name } = this.asked || {};
+    if (what) this.stepsOf(what, name);
+    else if (question) this.search(question);
   }
 
   /**
@@ -94,14 +86,8 @@ export class Found {
    * @param {{position: number, deed: string}[]} found @param {string | ((count: number) => string)} title
    */
   show(found, title) {
-    const stops = new Map();
-    for (const { position, deed } of found) {
-      const stop = this.player.stopAt(position);
-      const deeds = stops.get(stop) || [];
-      if (!deeds.includes(deed)) deeds.push(deed);
-      stops.set(stop, deeds);
-    }
-    this.stops = [...stops].map(([stop, deeds]) => ({ stop, deeds }));
+    const stops = Map.groupBy(found, ({ position }) => this.player.stopAt(position));
+    this.stops = [...stops].map(([stop, all]) => ({ stop, deeds: [...new Set(all.map(({ deed }) => deed))] }));
     const count = this.stops.length;
     this.title.textContent = typeof title === "string" ? title : title(count);
     if (title && !count) this.title.textContent = message("found.none");
@@ -117,12 +103,8 @@ export class Found {
 
   /** @param {StopFound} found */
   item({ stop, deeds }) {
-    const item = element("li");
-    const button = element("button");
-    button.append(element("b", "", String(stop)), ` ${deeds.join(", ")}`);
-    button.onclick = () => this.player.goToStop(stop);
-    item.append(button);
-    return item;
+    const words = [element("b", "", `${stop}`), ` ${deeds.join(", ")}`];
+    return element("li", "", element("button", { onclick: () => this.player.goToStop(stop) }, ...words));
   }
 
   // Mark where the player stands.
@@ -137,10 +119,8 @@ export class Found {
   /** @param {1 | -1} by */
   goOn(by) {
     const now = this.player.stopNow();
-    const next =
-      by > 0
-        ? this.stops.find(({ stop }) => stop > now) || this.stops[0]
-        : this.stops.findLast(({ stop }) => stop < now) || this.stops.at(-1);
+    const inTurn = by > 0 ? this.stops : this.stops.toReversed();
+    const next = inTurn.find(({ stop }) => by * stop > by * now) || inTurn[0];
     if (next) this.player.goToStop(next.stop);
   }
 }

@@ -41,19 +41,13 @@ class Live {
     this.fields = null; // name -> field
     this.change = ""; // the newest change made here
     this.changes = 0;
-    this.form = element("form", "live");
-    this.form.ariaLabel = message("live.name");
+    this.form = element("form", { className: "live", ariaLabel: message("live.name") });
     this.form.onsubmit = (event) => event.preventDefault();
-    this.form.addEventListener("keydown", ({ key }) => {
-      if (key === "Escape") leaveFrame();
-    });
-    this.status = element("p", "status");
-    this.status.role = "status";
-    this.printed = element("pre", "printed");
-    this.printed.ariaLabel = message("live.printed");
+    this.form.addEventListener("keydown", ({ key }) => key === "Escape" && leaveFrame());
+    this.status = element("p", { className: "status", role: "status" });
+    this.printed = element("pre", { className: "printed", ariaLabel: message("live.printed") });
     this.drawn = element("div", "drawn");
-    this.told = element("p", "unseen");
-    this.told.ariaLive = "polite";
+    this.told = element("p", { className: "unseen", ariaLive: "polite" });
     this.place = element("div");
     root.replaceChildren(this.form, this.place);
     channel.onShown = (text) => this.show(JSON.parse(text));
@@ -97,8 +91,7 @@ class Live {
     }
     /** @param {Error} [error] */
     const ended = (error) => {
-      clearTimeout(this.waits?.[0]);
-      clearTimeout(this.waits?.[1]);
+      this.waits?.forEach(clearTimeout);
       this.waits = null;
       this.say(error ? message("live.failed", { error: error.message }) : "");
     };
@@ -151,29 +144,20 @@ class Field {
   constructor(name, input, change) {
     this.kind = input.kind;
     this.change = change;
-    this.box = element("div", `field of-${input.kind}`);
-    const label = element("label", "", name);
-    this.entry = element("input");
-    this.entry.type = input.kind === "switch" ? "checkbox" : "text";
-    this.entry.id = `input ${name}`.replaceAll(" ", "-");
-    this.entry.spellcheck = false;
-    this.entry.autocomplete = "off";
-    label.htmlFor = this.entry.id;
-    this.problem = element("p", "problem");
-    this.problem.id = `${this.entry.id}-problem`;
-    this.problem.role = "alert";
-    this.box.append(label);
-    if (input.kind === "slider") this.box.append(this.sliderOf(name, input));
-    this.box.append(this.entry, this.problem);
+    const [id, type] = [`input-${name}`, input.kind === "switch" ? "checkbox" : "text"];
+    this.entry = element("input", { id, type, spellcheck: false, autocomplete: "off" });
     this.entry.oninput = () => this.typed();
     this.entry.onchange = () => this.meant();
+    this.problem = element("p", { className: "problem", id: `${id}-problem`, role: "alert" });
+    const label = element("label", { htmlFor: id }, name);
+    const slider = input.kind === "slider" ? this.sliderOf(name, input) : null;
+    this.box = element("div", `field of-${input.kind}`, label, slider, this.entry, this.problem);
   }
 
   /** @param {string} name @param {Input} input */
   sliderOf(name, { low, high, step }) {
-    this.slider = element("input", "slider");
-    Object.assign(this.slider, { type: "range", min: low, max: high, step });
-    this.slider.ariaLabel = message("live.slider", { name });
+    const is = { className: "slider", type: "range", min: low, max: high, step };
+    this.slider = element("input", { ...is, ariaLabel: message("live.slider", { name }) });
     this.slider.oninput = () => {
       this.entry.value = this.slider.value;
       this.meant();

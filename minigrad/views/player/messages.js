@@ -4,11 +4,12 @@
 
 /**
  * A text, its {fields} filled in; of two, for a count of 1, that which ends in "one".
- * @param {string} key @param {Record<string, unknown>} fields @returns {string}
+ * @param {string} key @param {Record<string, unknown>} fields @param {string} [otherwise] where it has no text
+ * @returns {string}
  */
-export function message(key, fields = {}) {
+export function message(key, fields = {}, otherwise = key) {
   const one = fields.count === 1 ? MESSAGES[`${key}.one`] : undefined;
-  const text = one ?? MESSAGES[key] ?? key;
+  const text = one ?? MESSAGES[key] ?? MESSAGES[otherwise] ?? otherwise;
   return text.replace(/\{(\w+)\}/g, (_, name) => String(fields[name]));
 }
 

@@ -1,6 +1,6 @@
 // Asking a number of a gradient: the panel that tells which sum it is.
 
-import { Asking, episodesOf } from "./asking.js";
+import { Asking } from "./asking.js";
 import { iconButton } from "./controls.js";
 import { element, setText } from "./dom.js";
 import { message } from "./messages.js";
@@ -11,22 +11,17 @@ export class Numbers {
   /** @param {Player} player */
   constructor(player) {
     this.player = player;
-    this.episodes = null; // made when a number is first asked for
-    this.box = element("section", "number-box");
-    this.box.ariaLabel = message("number.name");
-    this.box.hidden = true;
-    this.say = element("p", "number-say");
-    this.say.ariaLive = "polite";
+    this.say = element("p", { className: "number-say", ariaLive: "polite" });
     this.table = element("div", "number-table");
     this.list = element("ul", "addends");
     this.legend = element("p", "number-legend", message("number.legend"));
     const closing = iconButton("close", message("number.close"), "Esc", () => this.close());
-    this.box.append(this.say, this.table, this.list, this.legend, closing);
+    const is = { className: "number-box", ariaLabel: message("number.name"), hidden: true };
+    this.box = element("section", is, this.say, this.table, this.list, this.legend, closing);
   }
 
   /** @param {string} node @param {number} slot @param {number[] | null} cell */
   ask(node, slot = 0, cell = null, focus = false) {
-    this.episodes ||= episodesOf(this.player.story.events);
     if (focus) this.asker = document.activeElement;
     this.asked = { node, slot, cell };
     this.lit = null;
@@ -63,9 +58,8 @@ export class Numbers {
   render() {
     const { node, slot, cell } = this.asked;
     const { story, position } = this.player;
-    const asking = new Asking(story, this.episodes, node, slot, position);
-    const said = asking.sentence(cell);
-    setText(this.say, said);
+    const asking = new Asking(story, node, slot, position);
+    setText(this.say, asking.sentence(cell));
     this.fillTable(asking, cell);
     const addends = asking.addends(cell);
     this.list.replaceChildren(...addends.map((one) => this.row(one)));
@@ -81,10 +75,7 @@ export class Numbers {
     const value = this.player.trace.values[asking.total?.v];
     const focused = this.table.contains(document.activeElement);
     this.table.hidden = !value || value.rows.flat().length < 2;
-    if (this.table.hidden) {
-      this.table.replaceChildren();
-      return;
-    }
+    if (this.table.hidden) return this.table.replaceChildren();
     /** @param {number[]} chosen */
     const choose = (chosen) => {
       this.asked.cell = chosen;
@@ -96,34 +87,24 @@ export class Numbers {
 
   /** @param {Addend} addend */
   row({ source, text, edge, said, places }) {
-    const row = element("li");
-    const button = element("button", "addend");
-    button.append(element("b", "", text), ` ${source}`);
-    row.append(button);
-    if (said) row.append(element("span", "terms", said));
-    if (places?.length) row.append(this.placesOf(source, places));
-    if (!edge) {
-      button.disabled = true;
-      return row;
+    const button = element("button", { className: "addend", disabled: !edge }, element("b", "", text), ` ${source}`);
+    if (edge) {
+      button.dataset.edge = edge;
+      button.onclick = () => this.light(this.lit === edge ? null : edge);
+      button.onmouseenter = button.onfocus = () => this.mark(edge);
+      button.onmouseleave = button.onblur = () => this.mark(this.lit);
     }
-    button.dataset.edge = edge;
-    button.onclick = () => this.light(this.lit === edge ? null : edge);
-    button.onmouseenter = button.onfocus = () => this.mark(edge);
-    button.onmouseleave = button.onblur = () => this.mark(this.lit);
-    return row;
+    return element("li", "", button, said && element("span", "terms", said), this.placesOf(source, places));
   }
 
   /**
    * Where the first factor of each term stands, for a node with more than one number.
-   * @param {string} source @param {Term[]} places
+   * @param {string} source @param {Term[]} [places]
    */
-  placesOf(source, places) {
-    const named = places.filter(({ where }) => where);
-    const line = element("span", "places");
-    if (!named.length) return line;
-    const listed = named.map(({ arrived, where }) => `${number(arrived)} ${where}`).join(", ");
-    line.textContent = message("number.places", { node: source, places: listed });
-    return line;
+  placesOf(source, places = []) {
+    const named = places.filter(({ where }) => where).map(({ arrived, where }) => `${number(arrived)} ${where}`);
+    if (!named.length) return null;
+    return element("span", "places", message("number.places", { node: source, places: named.join(", ") }));
   }
 
   /**

@@ -3,7 +3,6 @@
 import { goOnByKey } from "./dom.js";
 import { onKey } from "./keys.js";
 import { Player } from "./player.js";
-import { whenIdle } from "./story.js";
 
 const FAR = 1000; // px from the edge of what is seen: more than a screen
 const LOOKS_EVERY = 500; // ms
@@ -20,7 +19,7 @@ export async function start(Shown = Player) {
   /** @type {PlayerOptions} */
   const options = {
     position: Number(recall(memory) ?? root.dataset.start) || 0,
-    onMove: keeper(memory),
+    onMove: (at) => remember(memory, at),
     asks: main.asks,
     answers: JSON.parse(recall(kept) || "{}"),
     python: () => findPython(root.dataset.key),
@@ -80,20 +79,11 @@ function show(main, shown) {
 function farFromView(place) {
   return new Promise((done) => {
     if (parent === window) return; // a page of its own
-    /** @type {number | undefined} */
-    let timer;
-    /** @type {IntersectionObserverCallback} */
-    const look = (entries, observer) => {
+    const timer = setInterval(() => {
+      if (!isFar() || isUsed(place)) return;
       clearInterval(timer);
-      if (entries.at(-1).isIntersecting) return;
-      timer = setInterval(() => {
-        if (isUsed(place) || !isFar()) return;
-        clearInterval(timer);
-        observer.disconnect();
-        done();
-      }, LOOKS_EVERY);
-    };
-    new IntersectionObserver(look).observe(document.documentElement);
+      done();
+    }, LOOKS_EVERY);
   });
 }
 
@@ -129,25 +119,6 @@ export function recall(key) {
 /** @param {string} key @param {string | number} value */
 export function remember(key, value) {
   attempt(() => sessionStorage.setItem(key, String(value)));
-}
-
-/**
- * Remembers the newest of many values when there is time, at the latest when the page
- * is left: a step does not wait for it.
- * @param {string} key @returns {(value: string | number) => void}
- */
-export function keeper(key) {
-  /** @type {string | number | null} */
-  let newest = null;
-  const write = () => {
-    if (newest !== null) remember(key, newest);
-    newest = null;
-  };
-  addEventListener("pagehide", write);
-  return (value) => {
-    if (newest === null) whenIdle(write);
-    newest = value;
-  };
 }
 
 // Dark or light: as the page around says (JupyterLab in its own words, Furo and marimo by

@@ -3,7 +3,7 @@
 // A large picture is in the page only around the place that is looked at: thousands of
 // shapes would cost tens of milliseconds at every step.
 
-import { element, rove, setText, svgElement, tabStop, tells } from "./dom.js";
+import { bodyOf, element, rove, setText, svgElement, tabStop, tells } from "./dom.js";
 import { message } from "./messages.js";
 import { narrowed } from "./narrow.js";
 import { callOf, dataOf, leafOf, setKinds } from "./scene.js";
@@ -28,38 +28,28 @@ const LAYERS = ["flows", "wires", "parts", "tags", "overlay"];
 let count = 0;
 
 export class PicturePane {
-  /**
-   * @param {Trace} trace @param {Story} story @param {StepIndex} index @param {Choose} choose
-   * @param {(ctx: string | null) => void} pin
-   */
-  constructor(trace, story, index, choose, pin) {
-    Object.assign(this, { trace, story, index, choose, pin }, ON_PAGE);
+  /** @param {Player} player */
+  constructor(player) {
+    const { trace, story } = player;
+    Object.assign(this, { player, trace, story }, ON_PAGE);
     this.name = `mg-tip-${(count += 1)}`;
-    this.box = element("section", "pane graph");
-    this.box.ariaLabel = message("graph.name");
-    this.body = element("div", "body");
-    this.body.tabIndex = 0;
-    this.body.role = "region";
-    this.body.ariaLabel = message("picture.region");
-    this.empty = element("p", "empty");
-    this.note = element("p", "window-note");
-    this.body.append(this.empty);
-    this.box.append(this.body, this.note);
     this.pictures = trace.graph.pictures || [];
-    this.empty.hidden = this.pictures.length > 0 || trace.graph.nodes.length > 0;
-    this.note.hidden = true;
+    const hidden = this.pictures.length > 0 || trace.graph.nodes.length > 0;
+    this.empty = element("p", { className: "empty", hidden });
+    this.note = element("p", { className: "window-note", hidden: true });
+    this.body = bodyOf(message("picture.region"));
+    this.body.append(this.empty);
+    this.box = element("section", { className: "pane graph", ariaLabel: message("graph.name") }, this.body, this.note);
     /** @type {Map<string, Thing[]>} */
     this.parts = new Map(); // the id of a node or an edge -> where it is drawn
     if (this.pictures.length) this.begin();
   }
 
   begin() {
-    this.svg = svgElement("svg", { class: "scene", role: "group" });
-    this.svg.ariaLabel = message("graph.picture");
-    this.body.append(this.svg);
+    this.svg = svgElement("svg", { class: "scene", role: "group", "aria-label": message("graph.picture") });
     this.map = svgElement("svg", { class: "map", "aria-hidden": "true", preserveAspectRatio: "none" });
     this.map.onclick = (event) => this.goTo(event);
-    this.body.append(this.map);
+    this.body.append(this.svg, this.map);
     this.zoomBox = this.zoomButtons();
     rove(this.body, CHOICES);
     this.adopt(this.pictures[0]);
@@ -71,10 +61,9 @@ export class PicturePane {
   adopt(picture) {
     this.picture = picture;
     this.parts.clear();
-    this.svg.replaceChildren(this.tips());
     /** @type {Record<string, SVGElement>} */
-    this.layers = {};
-    for (const name of LAYERS) this.svg.append((this.layers[name] = svgElement("g", { class: name })));
+    this.layers = Object.fromEntries(LAYERS.map((name) => [name, svgElement("g", { class: name })]));
+    this.svg.replaceChildren(this.tips(), ...Object.values(this.layers));
     const tags = placeTags(this.trace, picture);
     /** @type {Thing[]} */
     this.things = [];
@@ -93,8 +82,9 @@ export class PicturePane {
     }
     this.windowed = this.things.length > ALL_DRAWN;
     this.layMap();
-    this.note.hidden = true;
-    if (this.windowed) this.sayPart();
+    this.note.hidden = !this.windowed;
+    const [nodes, edges] = [this.trace.graph.nodes, this.trace.graph.edges].map(({ length }) => thousands(length));
+    setText(this.note, message("graph.window", { nodes, edges }));
     /** @type {Thing[]} */
     this.drawn = [];
     this.fitted = false;
@@ -131,16 +121,14 @@ export class PicturePane {
 
   // The heads of arrows; each player has its own, as ids are the page's.
   tips() {
-    const defs = svgElement("defs");
-    for (const kind of ["flow", "wire"]) {
-      const marker = svgElement("marker", {
+    const markers = ["flow", "wire"].map((kind) => {
+      const is = {
         id: this.tip(kind), viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 9, markerHeight: 9,
         markerUnits: "userSpaceOnUse", orient: "auto-start-reverse",
-      });
-      marker.append(svgElement("path", { class: `tip-${kind}`, d: "M0 0L8 4L0 8Z" }));
-      defs.append(marker);
-    }
-    return defs;
+      };
+      return svgElement("marker", is, svgElement("path", { class: `tip-${kind}`, d: "M0 0L8 4L0 8Z" }));
+    });
+    return svgElement("defs", {}, ...markers);
   }
 
   /** @param {string} kind */
@@ -149,23 +137,15 @@ export class PicturePane {
   }
 
   zoomButtons() {
-    const box = element("div", "zoom");
-    /** @type {[string, string, () => void][]} */
-    const buttons = [
-      ["−", "zoom.out", () => this.zoom(1.25)],
-      [message("zoom.fit.short"), "zoom.fit", () => this.fit()],
-      ["+", "zoom.in", () => this.zoom(0.8)],
-    ];
-    if (this.pictures.length > 1) buttons.unshift([message("zoom.open.short"), "zoom.open", () => this.toggleModules()]);
-    for (const [words, name, action] of buttons) {
-      const button = element("button", "", words);
-      button.title = message(name);
-      if (name !== "zoom.open") button.ariaLabel = message(name);
-      button.onclick = action;
-      box.append(button);
-    }
-    this.opener = this.pictures.length > 1 ? box.firstElementChild : null;
-    return box;
+    const toggle = { title: message("zoom.open"), onclick: () => this.toggleModules() };
+    this.opener = this.pictures.length > 1 ? element("button", toggle, message("zoom.open.short")) : null;
+    /** @param {string} words @param {string} title @param {() => void} onclick */
+    const button = (words, title, onclick) => element("button", { title, ariaLabel: title, onclick }, words);
+    return element("div", "zoom", this.opener,
+      button("−", message("zoom.out"), () => this.zoom(1.25)),
+      button(message("zoom.fit.short"), message("zoom.fit"), () => this.fit()),
+      button("+", message("zoom.in"), () => this.zoom(0.8)),
+    );
   }
 
   // Modules as cards, or all that is in them.
@@ -178,13 +158,6 @@ export class PicturePane {
     this.measure(this.now);
   }
 
-  sayPart() {
-    const { nodes, edges } = this.trace.graph;
-    const fields = { nodes: thousands(nodes.length), edges: thousands(edges.length) };
-    setText(this.note, message("graph.window", fields));
-    this.note.hidden = false;
-  }
-
   /**
    * A click on a call, or Enter, gives its steps, and pins its ctx.
    * @param {SVGElement} shape @param {string} node @param {string} title
@@ -192,7 +165,9 @@ export class PicturePane {
   makeNode(shape, node, title) {
     const name = this.nodeName(node);
     const written = title && !name.includes(title) ? `${title}, ${name}` : name;
-    this.makeButton(shape, `node ${node}`, name, () => this.tellOf(null, node), written, () => this.pin(this.story.nodes[node]?.ctx ?? null));
+    const ctx = this.story.nodes[node]?.ctx ?? null;
+    const pin = () => ctx !== null && this.player.inspect(true, ctx);
+    this.makeButton(shape, `node ${node}`, name, () => this.tellOf(null, node), written, pin);
   }
 
   /** @param {SVGElement} shape @param {Part} part */
@@ -216,14 +191,13 @@ export class PicturePane {
    */
   makeButton(shape, what, name, told, written = name, also = () => {}) {
     const hit = shape.closest(".hit") || shape.querySelector(".hit");
-    hit.role = "button";
     hit.setAttribute("tabindex", "-1");
-    hit.ariaLabel = message("steps.of", { name: written });
-    hit.onclick = () => {
+    const onclick = () => {
       if (this.dragged) return;
-      this.choose(what, name);
+      this.player.choose(what, name);
       also();
     };
+    Object.assign(hit, { role: "button", ariaLabel: message("steps.of", { name: written }), onclick });
     if (told) tells(shape, () => ({ title: name, ...told() }));
   }
 
@@ -245,7 +219,7 @@ export class PicturePane {
     const unseen = (edge ? state.edges[edge] : state.nodes[node]) === undefined;
     if (unseen) return { words: [message("tip.unseen")] };
     if (edge) {
-      const gone = state.edges[edge] !== "seen" && this.index.last(`edge ${edge}`, position);
+      const gone = state.edges[edge] !== "seen" && this.player.index.last(`edge ${edge}`, position);
       return gone?.ref ? { words: [message("tip.last")], ref: gone.ref } : {};
     }
     if (state.grads[node]) {
@@ -333,8 +307,7 @@ export class PicturePane {
   look(view) {
     this.view = view;
     this.svg.setAttribute("viewBox", view.map((one) => one.toFixed(1)).join(" "));
-    const [x, y, width, height] = view;
-    for (const [name, value] of Object.entries({ x, y, width, height })) this.seen.setAttribute(name, String(value));
+    ["x", "y", "width", "height"].forEach((name, at) => this.seen.setAttribute(name, view[at]));
     if (this.now) this.draw();
   }
 
@@ -443,11 +416,9 @@ export class PicturePane {
 
   // What of the picture can be seen, as a viewBox: for a picture to save.
   inView() {
-    const [wide, tall] = this.picture.size;
     const [side, above] = ON_PAGE.border;
-    const whole = { x: -side, y: -above, width: wide + 2 * side, height: tall + 2 * above };
-    const [x, y, width, height] = this.view;
-    return this.windowed ? { x, y, width, height } : whole;
+    const [wide, tall] = this.picture.size;
+    return this.windowed ? this.view : [-side, -above, wide + 2 * side, tall + 2 * above];
   }
 
   /** @param {number} position */
@@ -494,7 +465,7 @@ export class PicturePane {
     const thing = things.find(({ of }) => wire && "to" in wire.of && of.id === wire.of.of) || things[0];
     if (!thing) return;
     const [x, y, w, h] = this.view;
-    const both = wire ? union(thing.box, wire.box) : thing.box;
+    const both = wire ? around([thing.box, wire.box].map(({ x, y, width, height }) => [x, y, width, height])) : thing.box;
     const box = both.width <= w && both.height <= h ? both : thing.box;
     const inside = box.x >= x && box.x + box.width <= x + w && box.y >= y && box.y + box.height <= y + h;
     if (!inside) {
@@ -524,10 +495,8 @@ export class PicturePane {
     const written = brief(this.trace, gradient);
     const words = value && written.length > 14 ? shapeWords(value.shape) : written;
     const width = words.length * 8.1 + 16;
-    const ball = svgElement("g", { class: "ball" });
-    const label = svgElement("text", { y: 5 });
-    label.textContent = words;
-    ball.append(svgElement("rect", { x: -width / 2, y: -12, width, height: 24, rx: 12 }), label);
+    const rect = svgElement("rect", { x: -width / 2, y: -12, width, height: 24, rx: 12 });
+    const ball = svgElement("g", { class: "ball" }, rect, svgElement("text", { y: 5 }, words));
     this.layers.overlay.append(ball);
     const begin = performance.now();
     /** @param {number} now */
@@ -577,11 +546,6 @@ function thousands(count) {
 function placed(wanted, room, all, border) {
   if (room >= all) return (all - room) / 2 - border;
   return Math.max(-border, Math.min(wanted, all - room - border));
-}
-
-/** @param {Box} one @param {Box} other @returns {Box} */
-function union(one, other) {
-  return around([one, other].map(({ x, y, width, height }) => [x, y, width, height]));
 }
 
 /** @param {Box} one @param {Box} other */

@@ -6,7 +6,6 @@ import { CtxPane } from "./ctx.js";
 import { element, setText } from "./dom.js";
 import { Edited } from "./edited.js";
 import { Found } from "./found.js";
-import { Inspector } from "./inspector.js";
 import { movesOf, onKey } from "./keys.js";
 import { Memory } from "./memory.js";
 import { message, wordFor } from "./messages.js";
@@ -48,54 +47,25 @@ export class Player {
   }
 
   build() {
-    const { root } = this;
+    const { root, trace, options } = this;
     this.prepare();
-    root.dataset.level = String(this.level);
-    const sentence = (this.sentence = element("div", "sentence"));
-    sentence.append(this.say, this.phase, this.begin);
+    this.memory = new Memory(trace);
     this.found = new Found(this);
-    /** @type {Choose} */
-    const choose = (what, name) => {
-      this.edits?.choose(what, name);
-      this.found.stepsOf(what, name);
-    };
-    this.code = new CodePane(this.trace, this.index, choose);
+    this.code = new CodePane(this);
     this.numbers = new Numbers(this);
-    /** @type {Choose} */
-    const chooseInGraph = (what, name) => {
-      this.edits?.choose(what, name);
-      if (what.startsWith("value ")) return;
-      this.found.stepsOf(what, name);
-      const [kind, id, slot] = what.split(" ");
-      const edge = kind === "edge" && this.story.edges[id];
-      if (edge) this.numbers.askNode(edge.to, edge.to_slot);
-      else this.numbers.askNode(id, Number(slot || 0));
-    };
-    /** @param {string | null} ctx */
-    const pin = (ctx) => ctx !== null && this.inspect(true, ctx);
-    this.graph = new PicturePane(this.trace, this.story, this.index, chooseInGraph, pin);
-    if (this.graph.zoomBox) sentence.append(this.graph.zoomBox);
+    this.graph = new PicturePane(this);
+    this.ctx = new CtxPane(this);
+    this.timeline = new Timeline(this);
+    this.asks = options.asks ? new options.asks(this) : null;
+    this.tip = new Tip(this);
+    this.sentence = element("div", "sentence", this.say, this.phase, this.begin, this.graph.zoomBox);
+    this.stage = element("div", "stage", this.code.box, this.graph.box, this.ctx.box);
     root.style.setProperty("--tall", `${this.graph.readableHeight()}px`);
-    const memory = new Memory(this.trace);
-    /** @param {number} position */
-    const stopAt = (position) => this.stopAt(position);
-    /** @type {[Trace, Story, StepIndex, Memory, (position: number) => number]} */
-    const parts = [this.trace, this.story, this.index, memory, stopAt];
-    this.ctx = new CtxPane(this.trace, this.story, new Inspector(...parts), choose);
-    this.ctx.box.firstChild.append(iconButton("close", message("ctx.close"), "c", () => this.inspect(false)));
-    this.timeline = new Timeline(memory, this, choose);
-    const { asks, answers, onAnswer } = this.options;
-    this.asks = asks ? new asks(this, answers, onAnswer) : null;
-    const { signal } = this.listening;
-    this.tip = new Tip(root, this.trace, signal);
-    const stage = (this.stage = element("div", "stage"));
-    stage.append(this.code.box, this.graph.box, this.ctx.box);
-    this.help = helpSheet(() => this.toggleHelp());
     root.replaceChildren(
-      sentence,
+      this.sentence,
       this.found.box,
       ...(this.asks ? [this.asks.box] : []),
-      stage,
+      this.stage,
       this.code.strip,
       this.numbers.box,
       this.timeline.box,
@@ -103,62 +73,43 @@ export class Player {
       this.tip.box,
       this.help,
     );
+    const { signal } = this.listening;
     root.addEventListener("keydown", (/** @type {Key} */ event) => onKey(this, event), { signal });
   }
 
   prepare() {
-    const { root } = this;
-    root.classList.add("mg-player");
-    root.tabIndex = 0;
-    root.dataset.lmSuppressShortcuts = "true";
-    root.role = "group";
     const title = this.trace.meta.title || message("player.untitled");
-    root.ariaLabel = message("player.name", { title });
-    this.say = element("p", "say");
-    this.say.ariaLive = "polite";
+    Object.assign(this.root, { tabIndex: 0, role: "group", ariaLabel: message("player.name", { title }) });
+    this.root.classList.add("mg-player");
+    this.root.dataset.lmSuppressShortcuts = "true";
+    this.say = element("p", { className: "say", ariaLive: "polite" });
     this.begin = element("span", "begin", message("player.begin"));
     this.phase = element("span", "phase");
+    this.help = helpSheet(() => this.toggleHelp());
   }
 
   buildBar() {
-    const bar = element("div", "bar");
-    /** @param {string} name @param {string} key @param {() => void} action */
-    const named = (name, key, action) => {
-      const text = message(`button.${name}.short`);
-      return textButton(text, message(`button.${name}`), key, action);
-    };
-    const back = named("back", "←", () => this.back());
-    const step = named("step", "→", () => this.step());
+    const [back, step] = [["back", "←"], ["step", "→"]].map(([name, key]) => {
+      return textButton(message(`button.${name}.short`), message(`button.${name}`), key, () => this[name]());
+    });
     step.classList.add("primary");
     this.playButton = iconButton("play", message("button.play"), "Space", () => this.toggle());
-    this.slider = element("input", "slider");
-    this.slider.type = "range";
-    this.slider.min = "0";
-    this.slider.ariaLabel = message("slider.name");
+    this.slider = element("input", { className: "slider", type: "range", min: "0", ariaLabel: message("slider.name") });
     this.slider.oninput = () => this.go(this.stops[Number(this.slider.value)]);
     this.count = element("span", "count");
-    this.levels = element("div", "levels");
-    this.levels.role = "group";
-    this.levels.ariaLabel = message("level.name");
-    for (const level of LEVELS) {
-      const button = element("button", "", message(`level.${level}`));
-      button.value = String(level);
-      button.onclick = () => this.setLevel(level);
-      this.levels.append(button);
-    }
+    const levels = LEVELS.map((level) => {
+      return element("button", { value: level, onclick: () => this.setLevel(level) }, message(`level.${level}`));
+    });
+    this.levels = element("div", { className: "levels", role: "group", ariaLabel: message("level.name") }, ...levels);
     this.showLevel();
-    this.regions = element("div", "regions");
-    this.regions.ariaHidden = "true";
-    const scrub = element("div", "scrub");
-    const track = element("div", "track");
-    track.append(this.regions, this.slider, this.found.marks);
+    this.regions = element("div", { className: "regions", ariaHidden: "true" });
     this.lay();
-    scrub.append(track, this.count);
-    const ways = element("div", "ways");
-    ways.append(back, step, this.playButton, this.presenter.clock);
-    const settings = element("div", "settings");
-    settings.append(this.levels, this.buildMenu());
-    bar.append(ways, scrub, settings);
+    const track = element("div", "track", this.regions, this.slider, this.found.marks);
+    const bar = element("div", "bar",
+      element("div", "ways", back, step, this.playButton, this.presenter.clock),
+      element("div", "scrub", track, this.count),
+      element("div", "settings", this.levels, this.buildMenu()),
+    );
     this.backward.push(back);
     this.forward.push(step);
     return bar;
@@ -166,29 +117,37 @@ export class Player {
 
   // What is seldom needed.
   buildMenu() {
-    const menu = element("details", "more");
-    const summary = element("summary", "", "…");
-    summary.ariaLabel = message("menu.name");
-    summary.title = message("menu.name");
-    const list = element("div", "menu");
+    const summary = element("summary", { ariaLabel: message("menu.name"), title: message("menu.name") }, "…");
     const moves = movesOf(this);
     const entries = Object.entries(MENU).map(([name, key]) => {
-      const button = textButton(message(`button.${name}`), message(`button.${name}`), key, () => {
+      const label = message(`button.${name}`);
+      const button = textButton(label, label, key, () => {
         menu.open = false;
         moves[key]();
       });
       button.append(element("kbd", "", key));
       return button;
     });
-    list.append(...entries);
     [this.backward, this.forward] = entries.slice(0, 2).map((button) => [button]);
-    const speed = element("select");
-    speed.ariaLabel = message("speed.name");
-    for (const one of SPEEDS) speed.append(new Option(`${one}×`, String(one), false, one === this.speed));
+    const speeds = SPEEDS.map((one) => new Option(`${one}×`, String(one), false, one === this.speed));
+    const speed = element("select", { ariaLabel: message("speed.name") }, ...speeds);
     speed.onchange = () => (this.speed = Number(speed.value));
-    list.append(speed, savingMenu(this));
-    menu.append(summary, list);
+    const menu = element("details", "more", summary, element("div", "menu", ...entries, speed, savingMenu(this)));
     return closeAfter(menu);
+  }
+
+  /**
+   * What was clicked: its steps; of what has a gradient, which sum that is.
+   * @type {Choose}
+   */
+  choose(what, name) {
+    this.edits?.choose(what, name);
+    const [kind, id, slot] = what.split(" ");
+    if (kind === "value") return;
+    this.found.stepsOf(what, name);
+    const edge = kind === "edge" && this.story.edges[id];
+    if (edge) this.numbers.askNode(edge.to, edge.to_slot);
+    else if (kind === "node" || kind === "grad") this.numbers.askNode(id, Number(slot || 0));
   }
 
   // What stands along the stops of a level.
@@ -205,7 +164,7 @@ export class Player {
     const parts = [["forward", share], ["backward", 1 - share]].filter(([, wide]) => wide);
     this.regions.replaceChildren(
       ...parts.map(([name, wide]) => {
-        const region = element("span", String(name), message(`region.${name}`));
+        const region = element("span", name, message(`region.${name}`));
         region.style.width = `${Number(wide) * 100}%`;
         return region;
       }),
@@ -216,7 +175,6 @@ export class Player {
     for (const button of this.levels.children) {
       button.ariaPressed = String(Number(button.value) === this.level);
     }
-    this.root.dataset.level = String(this.level);
     this.root.classList.toggle("with-engine", this.level === 3 || Boolean(this.engine));
   }
 
@@ -268,30 +226,31 @@ export class Player {
     const single = to > this.position && this.stops[stop - 1] === this.position;
     this.position = to;
     this.presenter.release();
-    const since = to === this.stops[stop] ? this.stops[stop - 1] ?? 0 : this.stops[stop];
-    const event = this.story.events[to - 1] || null;
-    const view = {
-      position: to,
-      trace: this.trace,
-      state: this.story.stateAt(to),
-      event,
-      level: this.level,
-      since,
-      changes: this.story.changes(since, to),
-      animate: single && !this.still.matches,
-      duration: 550 / this.speed,
-    };
+    this.show(to, to === this.stops[stop] ? this.stops[stop - 1] ?? -1 : this.stops[stop], stop, single);
+    this.found.here();
+    this.options.onMove?.(to);
+  }
+
+  /**
+   * @param {number} position @param {number} since where the step before was @param {number} stop
+   * @param {boolean} single whether it is the next step
+   */
+  show(position, since, stop, single) {
+    const { trace, story, level } = this;
+    const event = story.events[position - 1] || null;
+    const state = story.stateAt(position);
+    const changes = story.changes(since, position);
+    const animate = single && !this.still.matches;
+    const view = { position, trace, state, event, level, since, changes, animate, duration: 550 / this.speed };
     this.view = view;
     this.showWords(view, stop);
     this.tip.hide();
     /** @type {{show: (view: View) => void}[]} */
     const parts = [this.code, this.graph, this.ctx, this.timeline, this.asks, this.numbers];
     for (const part of parts) part?.show(view);
-    this.found.here();
     // What has to be measured comes last: then the page is laid out once a step.
     for (const part of [this.ctx, this.code, this.graph]) part.measure(view);
     this.edits?.mark(view);
-    this.options.onMove?.(to);
   }
 
   /** @param {View} view @param {number} stop */

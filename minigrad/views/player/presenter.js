@@ -19,8 +19,7 @@ export class Presenter {
     this.player = player;
     this.on = false;
     this.pausing = false;
-    this.clock = element("span", "clock");
-    this.clock.role = "timer";
+    this.clock = element("span", { className: "clock", role: "timer" });
     const { signal } = player.listening;
     // Esc leaves the full screen, which takes no other key: it ends all of it.
     player.root.addEventListener("fullscreenchange", () => {

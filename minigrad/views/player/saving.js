@@ -44,32 +44,22 @@ export function pictureOf(graph, sentence) {
     one.setAttribute("style", styles.join(";"));
     for (const name of ["role", "tabindex", "data-tells", "aria-label"]) one.removeAttribute(name);
   });
-  const { x, y, width, height } = graph.inView();
-  copy.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
+  const view = graph.inView();
+  const [, , width, height] = view;
+  copy.setAttribute("viewBox", view.join(" "));
   const wide = Math.max(width, 460);
   const lines = wrapped(sentence, Math.floor(wide / 7.4));
   const top = MARGIN + lines.length * LINE;
   const box = { width: wide + 2 * MARGIN, height: height + top + MARGIN };
-  const whole = svgElement("svg", { ...box, viewBox: `0 0 ${box.width} ${box.height}` });
-  const style = getComputedStyle(graph.body);
-  whole.append(svgElement("rect", { ...box, fill: style.backgroundColor }));
-  lines.forEach((line, index) => {
-    const text = svgElement("text", {
-      x: MARGIN,
-      y: MARGIN + 8 + index * LINE,
-      fill: style.color,
-      "font-family": "sans-serif",
-      "font-size": 14,
-      "font-weight": 600,
-    });
-    text.textContent = line;
-    whole.append(text);
-  });
+  const { backgroundColor, color: fill } = getComputedStyle(graph.body);
+  const font = { fill, "font-family": "sans-serif", "font-size": 14, "font-weight": 600 };
+  const said = lines.map((line, at) => svgElement("text", { x: MARGIN, y: MARGIN + 8 + at * LINE, ...font }, line));
   /** @type {Record<string, number>} */
   const place = { x: MARGIN + (wide - width) / 2, y: top, width, height };
   for (const name in place) copy.setAttribute(name, place[name]);
   copy.style.width = copy.style.height = "";
-  whole.append(copy);
+  const ground = svgElement("rect", { ...box, fill: backgroundColor });
+  const whole = svgElement("svg", { ...box, viewBox: `0 0 ${box.width} ${box.height}` }, ground, ...said, copy);
   return { text: new XMLSerializer().serializeToString(whole), ...box };
 }
 
@@ -89,18 +79,14 @@ async function pngOf({ text, width, height }) {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
   await image.decode();
-  const canvas = element("canvas");
-  canvas.width = width * PNG_SCALE;
-  canvas.height = height * PNG_SCALE;
+  const canvas = element("canvas", { width: width * PNG_SCALE, height: height * PNG_SCALE });
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
 /** @param {string} name @param {Blob} blob */
 function download(name, blob) {
-  const link = element("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
+  const link = element("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
@@ -110,9 +96,7 @@ function download(name, blob) {
  * @param {Player} player
  */
 export function savingMenu(player) {
-  const menu = element("details", "saving");
   const summary = element("summary", "", message("save.name"));
-  const list = element("div", "saving-list");
   /** @param {string} ending */
   const file = (ending) => `step-${player.stopNow()}.${ending}`;
   const picture = () => player.pictureNow();
@@ -120,21 +104,17 @@ export function savingMenu(player) {
   const ways = {
     svg: () => download(file("svg"), new Blob([picture().text], { type: "image/svg+xml" })),
     png: async () => download(file("png"), await pngOf(picture())),
-    markdown: () => {
-      const text = markdownOf(player.trace, player.level);
-      download("steps.md", new Blob([text], { type: "text/markdown" }));
-    },
+    markdown: () => download("steps.md", new Blob([markdownOf(player.trace, player.level)], { type: "text/markdown" })),
   };
-  for (const way in ways) {
-    const button = element("button", "", message(`save.${way}`));
-    button.disabled = way !== "markdown" && !player.graph.svg;
-    button.onclick = () => {
+  const buttons = Object.keys(ways).map((way) => {
+    const onclick = () => {
       menu.open = false;
       summary.focus();
       return ways[way]();
     };
-    list.append(button);
-  }
-  menu.append(summary, list);
+    const disabled = way !== "markdown" && !player.graph.svg;
+    return element("button", { disabled, onclick }, message(`save.${way}`));
+  });
+  const menu = element("details", "saving", summary, element("div", "saving-list", ...buttons));
   return closeAfter(menu);
 }

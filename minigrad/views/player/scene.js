@@ -11,11 +11,7 @@ const LONG = 9.1; // of 15 points
 const MANY = 6; // letters of a value that is written in 17 points
 
 /** @param {Record<string, any>} attributes @param {...(Element | null)} children */
-function group(attributes, ...children) {
-  const made = svgElement("g", attributes);
-  made.append(...children.filter((one) => one !== null));
-  return made;
-}
+const group = (attributes, ...children) => svgElement("g", attributes, ...children);
 
 /** @param {Spot} spot @param {string} kind @param {number} rx */
 const card = ([x, y, width, height], kind, rx) => svgElement("rect", { class: kind, x, y, width, height, rx });
@@ -25,9 +21,7 @@ const card = ([x, y, width, height], kind, rx) => svgElement("rect", { class: ki
  * @param {"start" | "middle" | "end"} anchor
  */
 function text(x, y, words, kind, anchor = "middle") {
-  const made = svgElement("text", { x, y, class: kind, "text-anchor": anchor });
-  made.textContent = words;
-  return made;
+  return svgElement("text", { x, y, class: kind, "text-anchor": anchor }, words);
 }
 
 /** @param {Element} node @param {Record<string, unknown>} kinds */
@@ -74,15 +68,6 @@ function drawInto(thumb, [x, y, w, h], value) {
 
 const BEHIND = 4; // how far the second card of a stack looks out
 
-/**
- * A long value is written smaller.
- * @param {Element} node @param {string} words
- */
-function writeValue(node, words) {
-  setText(node, words);
-  setKinds(node, { long: words.length > MANY });
-}
-
 // A tensor: its name and its value, a number or the squares of an array.
 class Chip {
   /**
@@ -98,17 +83,16 @@ class Chip {
     const title = shortened(name, 18);
     const corners = isArray ? 8 : 19;
     this.mapped = ref?.ax;
-    this.box = group({ class: `chip ${kind}`, "data-place": place });
-    if (this.mapped) this.box.append(card([x + BEHIND, y - BEHIND, w, h], "skin behind", corners));
-    this.box.append(card(spot, "skin", corners));
     const base = isArray ? y + 18 : y + h / 2 + 5;
-    if (name) this.box.append(text(x + 12, base, title, "name", "start"));
+    const behind = this.mapped && card([x + BEHIND, y - BEHIND, w, h], "skin behind", corners);
+    const written = name && text(x + 12, base, title, "name", "start");
     this.note = text(x + w - 9, base, "", "shape", "end");
     const middle = name ? x + (title.length * LETTER + 12 + w) / 2 : x + w / 2;
     this.value = text(middle, y + h / 2 + 6, "", "value");
     this.thumb = svgElement("g", { class: "thumb" });
     this.stamp = text(x + w - 2, y + h + 13, "", "stamp", "end");
-    this.box.append(this.note, this.value, this.thumb, this.stamp);
+    const parts = [behind, card(spot, "skin", corners), written, this.note, this.value, this.thumb, this.stamp];
+    this.box = group({ class: `chip ${kind}`, "data-place": place }, ...parts);
     this.isArray = isArray;
     this.show(ref, false);
   }
@@ -124,7 +108,8 @@ class Chip {
     setText(this.note, drawn ? shapeOf(value, this.mapped) : "");
     drawInto(this.thumb, this.spot, drawn && known ? value : null);
     const short = !known || !ref ? "?" : isWritten(value) ? brief(this.trace, ref) : this.isArray ? "" : shapeOf(value, this.mapped);
-    writeValue(this.value, drawn ? "" : short);
+    setText(this.value, drawn ? "" : short);
+    setKinds(this.value, { long: this.value.textContent.length > MANY }); // written smaller
   }
 }
 
@@ -139,13 +124,13 @@ export function leafOf(owner, part) {
   const chip = new Chip(trace, part.chip, part.t, part.v, "leaf", `value ${part.id} 0`);
   const [x, y, w, h] = part.slot;
   const isArray = h > 34;
-  const slot = group({ class: "slot", "data-place": `grad ${part.n}` }, card(part.slot, "skin", 7));
-  slot.append(svgElement("path", { class: "hang", d: `M${x + w / 2} ${y - 14}V${y}` }));
-  slot.append(text(x + 8, isArray ? y + 17 : y + h / 2 + 4, ".grad", "name", "start"));
+  const hang = svgElement("path", { class: "hang", d: `M${x + w / 2} ${y - 14}V${y}` });
+  const title = text(x + 8, isArray ? y + 17 : y + h / 2 + 4, ".grad", "name", "start");
   const corner = [x + w - 8, isArray ? y + 17 : y + h / 2 + 5];
   const value = text(corner[0], corner[1], "", "value", "end");
   const thumb = svgElement("g", { class: "thumb" });
-  slot.append(value, thumb, card(part.slot, "hit", 7));
+  const slot = group({ class: "slot", "data-place": `grad ${part.n}` },
+    card(part.slot, "skin", 7), hang, title, value, thumb, card(part.slot, "hit", 7));
   const tray = new Tray(trace, part.tray, `waits ${part.n}`, part.v?.ax);
   const node = group({ class: "node", id: `mg_${part.id}` }, chip.box, card(part.chip, "hit", 19));
   const shape = group({ class: "leaf" }, node, slot, tray.box);
@@ -283,38 +268,36 @@ class Tray {
 export function callOf(owner, part) {
   const { trace, story } = owner;
   const [x, y, w, h] = part.card;
-  const op = group({ class: "op", "data-place": `call ${part.id}` }, card(part.card, "skin", 10));
   const pills = part.pills || [];
   const rows = pills.length * 24 + (part.sub ? 16 : 0);
   const base = y + (h - rows) / 2 + 5;
-  part.name.forEach((line, place) => {
-    op.append(text(x + w / 2, base + (place - (part.name.length - 1) / 2) * 17, line, "title"));
+  const titles = part.name.map((line, place) => {
+    return text(x + w / 2, base + (place - (part.name.length - 1) / 2) * 17, line, "title");
   });
-  if (part.sub) op.append(text(x + w / 2, base + 8.5 * part.name.length + 9, part.sub, "small"));
+  const sub = part.sub && text(x + w / 2, base + 8.5 * part.name.length + 9, part.sub, "small");
   const params = pills.map(([name, wide], place) => {
     const at = y + h - (pills.length - place) * 24;
-    const pill = group({ class: "param" }, card([x + (w - wide) / 2, at, wide, 20], "skin", 10));
-    pill.append(text(x + w / 2, at + 14, name, "small"));
-    op.append(pill);
-    return pill;
+    const pill = card([x + (w - wide) / 2, at, wide, 20], "skin", 10);
+    return group({ class: "param" }, pill, text(x + w / 2, at + 14, name, "small"));
   });
+  const is = { class: "op", "data-place": `call ${part.id}` };
+  const op = group(is, card(part.card, "skin", 10), ...titles, sub, ...params);
   const chips = part.chips.map((spot, slot) => new Chip(trace, spot, part.t[slot], part.v[slot], part.plain.includes(slot) ? "data" : "result", `value ${part.id} ${slot}`));
-  const flow = group({ class: "out" });
-  for (const [left, top, , tall] of part.chips) {
+  const ways = part.chips.map(([left, top, , tall]) => {
     const [from, to] = [y + h / 2, top + tall / 2];
     const by = (left - x - w) / 2;
     const d = `M${x + w} ${from}C${x + w + by} ${from} ${left - by} ${to} ${left - 3} ${to}`;
-    flow.append(svgElement("path", { class: "line", d, "marker-end": `url(#${owner.tip("flow")})` }));
-  }
+    return svgElement("path", { class: "line", d, "marker-end": `url(#${owner.tip("flow")})` });
+  });
+  const flow = group({ class: "out" }, ...ways);
   const box = part.box[3] ? new Box(owner, part) : null;
   const tray = new Tray(trace, part.tray, `waits ${part.n ?? part.keys?.[0]}`, part.v[0]?.ax);
-  const node = group({ class: "node", id: `mg_${part.id}` }, flow, op, ...chips.map((one) => one.box));
   const [left, top] = [Math.min(x, part.box[0]), Math.min(y, part.chips[0][1])];
   /** @type {Spot} */
   const room = [left, top, part.box[0] + part.box[2] - left, part.box[1] + part.box[3] - top];
   for (const [from, , wide] of part.chips) room[2] = Math.max(room[2], from + wide - left);
-  if (box) node.append(box.dock, box.box);
-  node.append(card(room, "hit", 10));
+  const parts = [flow, op, ...chips.map((one) => one.box), box?.dock, box?.box, card(room, "hit", 10)];
+  const node = group({ class: "node", id: `mg_${part.id}` }, ...parts);
   const shape = group({ class: "call" }, node, tray.box);
   if (part.n) owner.makeNode(node, part.n, part.name.join(" "));
   if (part.n && part.chips.length > 1) {
@@ -376,34 +359,32 @@ class Box {
       svgElement("path", { class: "cord", d: `M${cord} ${low}V${y}` }),
       svgElement("circle", { class: "ring", cx: cord, cy: (low + y) / 2, r: 4.5 }),
     );
-    this.box = svgElement("g", { class: "box" });
     const body = `M${x} ${y}v${h - 8}q0 8 8 8h${w - 16}q8 0 8-8v${8 - h}`;
-    this.box.append(
-      svgElement("path", { class: "skin", d: body }),
-      svgElement("path", { class: "lid", d: `M${x} ${y}h${w}` }),
-      svgElement("path", { class: "flap left", d: `M${x} ${y}h${FLAP}`, style: `transform-origin:${x}px ${y}px` }),
-      svgElement("path", { class: "flap right", d: `M${x + w} ${y}h${-FLAP}`, style: `transform-origin:${x + w}px ${y}px` }),
-    );
+    /** @param {string} side @param {number} from @param {number} by */
+    const flap = (side, from, by) => {
+      return svgElement("path", { class: `flap ${side}`, d: `M${from} ${y}h${by}`, style: `transform-origin:${from}px ${y}px` });
+    };
     this.head = text(x + 9, y + 18, "ctx", "head", "start");
     this.empty = text(x + w / 2, y + h / 2 + 6, "", "empty");
     this.label = text(x + w - 7, y + h - 7, part.label, "label", "end");
-    this.box.append(this.head, this.empty, this.label);
-    /** @type {{key: string, isNumber: boolean, room: number, spot: Spot, box: SVGElement, words: SVGElement}[]} */
+    /** @type {{key: string, isNumber: boolean, room: number, box: SVGElement, words: SVGElement}[]} */
     this.cells = part.cells.map(([key, words, left, top, size]) => {
       /** @type {Spot} */
       const spot = [x + left, y + top + 28, size, 30];
-      const cell = group({ class: "cell", "data-place": `entry ${this.ctx} ${key}` }, card(spot, "skin", 5));
       const written = text(x + left + size / 2, y + top + 48, words, "kept");
-      cell.append(written);
+      const is = { class: "cell", "data-place": `entry ${this.ctx} ${key}` };
+      const box = group(is, card(spot, "skin", 5), written);
       // A built-in operation that is released can't use its plain numbers either.
       const isNumber = key === "attr.numbers" && !part.head.startsWith("ctx");
-      return { key, isNumber, room: Math.floor((size - 8) / SMALL), spot, box: cell, words: written };
+      return { key, isNumber, room: Math.floor((size - 8) / SMALL), box, words: written };
     });
-    for (const cell of this.cells) this.box.append(cell.box);
-    if (part.more) {
-      this.rest = text(x + 9, y + h - 7, `+${part.more}`, "small", "start");
-      this.box.append(this.rest);
-    }
+    this.rest = part.more ? text(x + 9, y + h - 7, `+${part.more}`, "small", "start") : null;
+    this.box = group({ class: "box" },
+      svgElement("path", { class: "skin", d: body }),
+      svgElement("path", { class: "lid", d: `M${x} ${y}h${w}` }),
+      flap("left", x, FLAP), flap("right", x + w, -FLAP),
+      this.head, this.empty, this.label, ...this.cells.map(({ box }) => box), this.rest,
+    );
     // Where it stands while it is filled: under its card.
     this.away = [part.card[0] - x, Math.abs(part.card[0] - x) < 24 ? 22 : 12];
   }
@@ -439,13 +420,7 @@ class Box {
     setText(this.label, label);
     setKinds(this.label, { stale: label !== part.label });
     if (this.rest) setKinds(this.rest, { gone: !filled });
-    setText(this.empty, filled ? "" : this.emptyWords(Boolean(now), freed));
-  }
-
-  /** @param {boolean} docked @param {boolean} freed */
-  emptyWords(docked, freed) {
-    if (freed) return message("box.released");
-    return message(docked ? "box.nothing" : "box.empty");
+    setText(this.empty, filled ? "" : message(freed ? "box.released" : now ? "box.nothing" : "box.empty"));
   }
 
   /** @param {string} key @param {Ref} ref @param {boolean} stale */

@@ -12,20 +12,6 @@ import { keyLabel } from "./values.js";
  */
 
 const LINE_KINDS = ["line", "call", "return", "exception"];
-const DEEDS = [
-  ...LINE_KINDS,
-  "graph.node",
-  "backward.begin",
-  "node.enter",
-  "node.exit",
-  "grad",
-  "grad.none",
-  "grad.accumulate",
-  "ctx.new",
-  "ctx.save",
-  "ctx.free",
-  "what.if",
-];
 
 // What a question has beside the words it asks for.
 const FILLING = new Set(
@@ -157,8 +143,7 @@ export class StepIndex {
 /** @param {TraceEvent} event @returns {string} */
 function deedOf(event) {
   if (event.k === "phase" && event.ph) return wordFor(event.ph.name);
-  const kind = DEEDS.includes(event.k) ? event.k : "other";
-  return message(`did.${kind}`);
+  return message(`did.${event.k}`, {}, "did.other");
 }
 
 /** @param {Ref | null} one @param {Ref | null} other */

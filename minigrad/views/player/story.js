@@ -23,30 +23,36 @@ export class Story {
     this.every = Math.max(KEYFRAME_EVERY, Math.ceil(this.length / MOST_KEYFRAMES));
     /** @type {State[]} */
     this.keyframes = [blankState()];
-    this.ahead = { state: blankState(), at: 0 };
+    this.before = { state: blankState(), at: 0 };
     this.prepare();
   }
 
   // The recording is folded piece by piece, while there is nothing else to do.
   prepare() {
-    if (this.ahead.at === this.length) return;
+    const known = this.keyframes.length - 1;
+    if ((known + 1) * this.every > this.length) return;
     whenIdle(() => {
-      this.foldTo(Math.min(this.length, this.ahead.at + PIECE));
+      this.foldFrom(known, Math.min(this.length, known * this.every + Math.max(PIECE, this.every)));
       this.prepare();
     });
   }
 
+  /** @param {number} keyframe @param {number} position */
+  foldFrom(keyframe, position) {
+    return this.fold({ state: copyOf(this.keyframes[keyframe]), at: keyframe * this.every }, position);
+  }
+
   /**
    * Leaves keyframes on the way.
-   * @param {number} position
+   * @param {{ state: State, at: number }} from @param {number} position
    */
-  foldTo(position) {
-    const { ahead } = this;
-    while (ahead.at < position) {
-      advance(ahead.state, this.events[ahead.at], this);
-      ahead.at += 1;
-      if (ahead.at % this.every === 0) this.keyframes.push(copyOf(ahead.state));
+  fold({ state, at }, position) {
+    while (at < position) {
+      advance(state, this.events[at], this);
+      at += 1;
+      if (at === this.keyframes.length * this.every) this.keyframes.push(copyOf(state));
     }
+    return { state, at };
   }
 
   /**
@@ -54,18 +60,11 @@ export class Story {
    * @param {number} position @returns {State}
    */
   stateAt(position) {
-    this.foldTo(position);
-    const keyframe = Math.floor(position / this.every);
-    /** @type {{ state?: State, at?: number }} */
-    let { state, at } = this.before || {};
-    if (!state || at > position || at < keyframe * this.every) {
-      state = copyOf(this.keyframes[keyframe]);
-      at = keyframe * this.every;
-    }
-    for (; at < position; at++) advance(state, this.events[at], this);
-    /** @type {{ state: State, at: number }} */
-    this.before = { state, at };
-    return state;
+    const keyframe = Math.min(Math.floor(position / this.every), this.keyframes.length - 1);
+    const { at } = this.before;
+    const isNear = at <= position && at >= keyframe * this.every;
+    this.before = isNear ? this.fold(this.before, position) : this.foldFrom(keyframe, position);
+    return this.before.state;
   }
 
   /** @param {number} level */

@@ -6,7 +6,7 @@ export function succeed(before, trace) {
   before.listening.abort();
   const again = opened(before);
   const { root, options, edits } = before;
-  let position = new Agreement(before.trace.events, trace.events).at(before.position);
+  let position = placeIn(before.trace.events, trace.events, before.position);
   while (trace.events[position]?.k === "what.if") position += 1; // it is to be seen
   const Made = /** @type {typeof Player} */ (before.constructor);
   const player = new Made(root, trace, { ...options, ...before.place(), position, edits });
@@ -14,33 +14,22 @@ export function succeed(before, trace) {
   options.onSuccessor?.(player);
 }
 
-// Where two stories agree: from the start, and from the end.
-class Agreement {
-  /** @param {TraceEvent[]} before @param {TraceEvent[]} after */
-  constructor(before, after) {
-    this.before = before;
-    this.after = after;
-    const most = Math.min(before.length, after.length);
-    this.head = 0;
-    while (this.head < most && same(before[this.head], after[this.head])) this.head += 1;
-    this.tail = 0;
-    while (this.tail < most - this.head && same(before.at(-1 - this.tail), after.at(-1 - this.tail))) this.tail += 1;
-  }
-
-  /**
-   * A step keeps its place where they agree; else it is where the new run stopped, or
-   * the first step in which it is another.
-   * @param {number} position
-   */
-  at(position) {
-    const { before, after, head, tail } = this;
-    const left = before.length - position;
-    if (left === 0) return after.length;
-    if (position <= head) return position;
-    const stopped = after.findIndex(({ k }) => k === "exception") + 1;
-    if (stopped) return stopped;
-    return left < tail ? after.length - left : Math.min(head + 1, after.length);
-  }
+/**
+ * Where a step is in another run: it keeps its place where both agree, from the start and from
+ * the end; else it is where the new run stopped, or the first step in which it is another.
+ * @param {TraceEvent[]} before @param {TraceEvent[]} after @param {number} position
+ */
+function placeIn(before, after, position) {
+  const left = before.length - position;
+  if (left === 0) return after.length;
+  const most = Math.min(before.length, after.length);
+  let [head, tail] = [0, 0];
+  while (head < most && same(before[head], after[head])) head += 1;
+  if (position <= head) return position;
+  const stopped = after.findIndex(({ k }) => k === "exception") + 1;
+  if (stopped) return stopped;
+  while (tail < most - head && same(before.at(-1 - tail), after.at(-1 - tail))) tail += 1;
+  return left < tail ? after.length - left : Math.min(head + 1, after.length);
 }
 
 /** @param {TraceEvent} one @param {TraceEvent} other */
@@ -68,18 +57,10 @@ function opened(before) {
     if (inspects) player.inspect(true, before.ctx.pinned);
     if (before.presenter.on) player.presenter.toggle(before.presenter.since);
     lookedAt(before.graph, player.graph);
-    if (asked) askAgain(found, player.found);
+    if (asked) Object.assign(player.found, { asked }).again();
     player.root.querySelectorAll(".body").forEach((body, place) => body.scrollTo(bodies[place][0], bodies[place][1]));
     if (focused) player.root.focus({ preventScroll: true });
   };
-}
-
-/** @param {Found} before @param {Found} found */
-function askAgain({ input, what, name }, found) {
-  if (what) return found.stepsOf(what, name);
-  found.box.hidden = false;
-  found.input.value = input.value;
-  found.search(input.value);
 }
 
 /**

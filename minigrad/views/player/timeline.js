@@ -14,18 +14,15 @@ const MOST_BARS = 40; // more are drawn as the time in which any of them is held
 const CURVE_HEIGHT = 100;
 
 export class Timeline {
-  /** @param {Memory} memory @param {Player} player @param {Choose} choose */
-  constructor(memory, player, choose) {
-    this.memory = memory;
+  /** @param {Player} player */
+  constructor(player) {
     this.player = player;
-    this.choose = choose;
-    this.box = element("details", "memory");
-    this.box.hidden = !memory.items.length;
-    this.box.open = Boolean(player.trace.meta.memory);
+    this.memory = player.memory;
     this.summary = element("summary");
     this.chart = element("div", "chart");
-    this.box.append(this.summary, this.chart);
-    this.owners = shownOwners(memory.owners());
+    const is = { className: "memory", hidden: !this.memory.items.length, open: Boolean(player.trace.meta.memory) };
+    this.box = element("details", is, this.summary, this.chart);
+    this.owners = shownOwners(this.memory.owners());
     this.lay();
   }
 
@@ -35,30 +32,22 @@ export class Timeline {
     /** @type {Moments | null} */
     this.held = null;
     this.now = element("i", "now");
-    this.picture = element("div", "tracks");
-    this.picture.role = "img";
-    this.picture.onclick = (event) => this.goTo(event);
-    this.sums = this.owners.map(() => element("span", "sum"));
-    this.labels = this.owners.map((owner) => this.label(owner));
-    const labels = element("div", "owners");
-    const sums = element("div", "sums");
-    labels.append(element("span", "total", message("memory.total")), ...this.labels);
-    this.total = element("span", "sum total");
-    sums.append(this.total, ...this.sums);
-    this.picture.append(this.curve());
-    this.picture.append(...this.owners.map((owner) => this.track(owner)));
     this.veil = element("i", "veil"); // over what is still to come
-    this.picture.append(this.veil, this.now);
-    this.chart.replaceChildren(labels, this.picture, sums);
+    const tracks = this.owners.map((owner) => this.track(owner));
+    this.picture = element("div", { className: "tracks", role: "img" }, this.curve(), ...tracks, this.veil, this.now);
+    this.picture.onclick = (event) => this.goTo(event);
+    this.total = element("span");
+    this.sums = this.owners.map(() => element("span"));
+    this.labels = this.owners.map((owner) => this.label(owner));
+    const labels = element("div", "owners", element("span", "", message("memory.total")), ...this.labels);
+    this.chart.replaceChildren(labels, this.picture, element("div", "sums", this.total, ...this.sums));
   }
 
   /** @param {Owner} owner */
   label({ node, of }) {
     if (!node) return element("span", "owner", of);
-    const button = element("button", "owner", of);
-    button.title = message("steps.of", { name: of });
-    button.onclick = () => this.choose(`node ${node}`, of);
-    return button;
+    const onclick = () => this.player.choose(`node ${node}`, of);
+    return element("button", { className: "owner", title: message("steps.of", { name: of }), onclick }, of);
   }
 
   /** @param {number} position */
@@ -68,31 +57,25 @@ export class Timeline {
 
   /** @param {Owner} owner */
   track({ items }) {
-    const track = element("div", "held");
-    for (const item of items.length > MOST_BARS ? spansOf(items) : items) {
-      const bar = element("i", item.key === "grad" ? "bar grad" : "bar");
-      const from = this.share(item.at);
-      const to = item.until === undefined ? 1 : this.share(item.until);
+    const bars = (items.length > MOST_BARS ? spansOf(items) : items).map(({ at, until, key }) => {
+      const bar = element("i", `bar ${key === "grad" ? key : ""} ${until ? "ends" : ""}`);
+      const from = this.share(at);
       bar.style.left = `${from * 100}%`;
-      bar.style.width = `${Math.max(0, to - from) * 100}%`;
-      if (item.until !== undefined) bar.classList.add("ends");
-      track.append(bar);
-    }
-    return track;
+      bar.style.width = `${Math.max(0, (until ? this.share(until) : 1) - from) * 100}%`;
+      return bar;
+    });
+    return element("div", "held", ...bars);
   }
 
   curve() {
-    const box = { viewBox: `0 0 1000 ${CURVE_HEIGHT}`, preserveAspectRatio: "none" };
-    const svg = svgElement("svg", { ...box, class: "curve" });
     const most = this.memory.most.bytes || 1;
     /** @param {number} bytes */
     const high = (bytes) => CURVE_HEIGHT * (1 - (0.94 * bytes) / most);
     const steps = this.memory.curve.map(({ at, bytes }) => {
       return `H${(this.share(at) * 1000).toFixed(1)}V${high(bytes).toFixed(1)}`;
     });
-    const path = `M0 ${CURVE_HEIGHT}${steps.join("")}H1000V${CURVE_HEIGHT}Z`;
-    svg.append(svgElement("path", { d: path }));
-    return svg;
+    const path = svgElement("path", { d: `M0 ${CURVE_HEIGHT}${steps.join("")}H1000V${CURVE_HEIGHT}Z` });
+    return svgElement("svg", { class: "curve", viewBox: `0 0 1000 ${CURVE_HEIGHT}`, preserveAspectRatio: "none" }, path);
   }
 
   /** @param {View} view */
@@ -107,13 +90,9 @@ export class Timeline {
 
   /** @param {Moments} held @param {number} position */
   showHeld(held, position) {
-    const bytes = bytesWords(held.bytes);
     const { most } = held;
-    const fields = {
-      bytes,
-      most: bytesWords(most.bytes),
-      step: this.player.stopAt(most.at),
-    };
+    const bytes = bytesWords(held.bytes);
+    const fields = { bytes, most: bytesWords(most.bytes), step: this.player.stopAt(most.at) };
     const summary = most.bytes ? "memory.summary" : "memory.summary.none";
     setText(this.summary, message(summary, fields));
     setText(this.total, bytes);

@@ -5,19 +5,16 @@ import { message } from "./messages.js";
 import { bytesOf, bytesWords, exact, shapeWords, sizeOf } from "./values.js";
 
 export class Tip {
-  /** @param {HTMLElement} root @param {Trace} trace @param {AbortSignal} signal its end */
-  constructor(root, trace, signal) {
+  /** @param {Player} player */
+  constructor({ root, trace, listening: { signal } }) {
     this.trace = trace;
     this.root = root;
-    this.box = element("div", "tip");
-    this.box.id = `tip-${Math.random().toString(36).slice(2)}`;
-    this.box.role = "tooltip";
-    this.box.hidden = true;
-    root.addEventListener("pointerover", (event) => this.over(event), { signal });
-    root.addEventListener("pointerleave", () => this.hide(), { signal });
-    root.addEventListener("focusin", (event) => this.over(event), { signal });
-    root.addEventListener("focusout", () => this.hide(), { signal });
-    root.addEventListener("scroll", () => this.hide(), { capture: true, signal });
+    const id = `tip-${Math.random().toString(36).slice(2)}`;
+    this.box = element("div", { className: "tip", id, role: "tooltip", hidden: true });
+    for (const kind of ["pointerover", "focusin"]) root.addEventListener(kind, (event) => this.over(event), { signal });
+    for (const kind of ["pointerleave", "focusout", "scroll"]) {
+      root.addEventListener(kind, () => this.hide(), { capture: kind === "scroll", signal });
+    }
     root.addEventListener("click", () => this.makeRoom(), { signal });
   }
 
@@ -40,8 +37,7 @@ export class Tip {
 
   /** @param {Told} told */
   fill({ title, words = [], ref }) {
-    const parts = [element("b", "", title)];
-    for (const line of words) parts.push(element("p", "", line));
+    const parts = [element("b", "", title), ...words.map((line) => element("p", "", line))];
     const value = ref?.v && this.trace.values[ref.v];
     if (value) parts.push(...this.valueParts(value));
     else if (ref?.t === "P") parts.push(element("p", "", ref.r));
@@ -50,19 +46,15 @@ export class Tip {
 
   /** @param {Value} value */
   valueParts(value) {
-    /** @type {Record<string, string>} */
-    const fields = { shape: shapeWords(value.shape), dtype: value.dtype };
-    fields.bytes = bytesWords(bytesOf(value));
+    const { dtype, nan, inf } = value;
+    const fields = { shape: shapeWords(value.shape), dtype, bytes: bytesWords(bytesOf(value)) };
     const about = element("p", "", message("tip.value", fields));
-    const ends = { min: exact(value.min), max: exact(value.max), nan: value.nan };
-    const range = element("p", "", message("tip.range", ends));
-    const table = element("div", "tip-numbers");
-    table.style.gridTemplateColumns = `repeat(${value.rows[0]?.length || 1}, auto)`;
-    for (const x of value.rows.flat()) table.append(element("span", "", exact(x)));
-    const parts = sizeOf(value) ? [about, range, table] : [about];
-    if (value.inf) range.append(`, ${message("value.inf", { count: value.inf })}`);
-    if (value.cut) parts.push(element("p", "", message("tip.cut")));
-    return parts;
+    if (!sizeOf(value)) return [about];
+    const range = element("p", "", message("tip.range", { min: exact(value.min), max: exact(value.max), nan }));
+    if (inf) range.append(`, ${message("value.inf", { count: inf })}`);
+    const table = element("div", "tip-numbers", ...value.rows.flat().map((x) => element("span", "", exact(x))));
+    table.style.gridTemplateColumns = `repeat(${value.rows[0].length}, auto)`;
+    return [about, range, table, ...(value.cut ? [element("p", "", message("tip.cut"))] : [])];
   }
 
   // A click may have opened what the tip now lies on.

@@ -6,8 +6,6 @@ declare const MESSAGES: Record<string, string>;
 declare const WORDS: Record<string, string>;
 
 type Addend = import("./asking.js").Addend;
-type Found = import("./found.js").Found;
-type Inspector = import("./inspector.js").Inspector;
 type Key = import("./keys.js").Key;
 type Memory = import("./memory.js").Memory;
 type PicturePane = import("./picture.js").PicturePane;
@@ -72,7 +70,6 @@ type Passed = {
   t?: string | null; // the same key for the same tensor object, in all calls
   needs?: boolean; // requires_grad: without it there is a chip and no wire
   n?: string; // the node whose output this argument is
-  nr?: number; // which output: of an argument 0 if left out
   leaf?: string; // the accumulate node of this argument
 };
 
@@ -100,10 +97,6 @@ type TraceEvent = {
   fills?: boolean; // grad: the last that comes to a leaf before it goes into its .grad
   left?: number; // grad: how many more have to come, if several do
   old?: Ref | null; // grad.accumulate: .grad before, null if it was None
-  by?: string; // ctx.put: the rule that calls save_for_backward, forward or setup_context
-  hook?: string; // hook.*: the name of the learner's function
-  m?: string | null; // module: its call, among graph.modules
-  nodes?: number; // module: how many nodes it made
   s?: number;
   l?: number;
   cid?: string;
@@ -125,18 +118,8 @@ type GraphNode = {
   tensor?: string | null;
   outputs?: number;
   order?: number;
-  own?: boolean; // a Function of the learner's
-  module?: string; // the innermost call of a module that made it
 };
 
-/** A call of a module; a module that is called twice has two. */
-type Module = {
-  id: string;
-  kind: string; // its class
-  name: string | null; // how it is reached: "model.0"
-  label: string; // "linear 1", "fc"
-  in: string | null; // the one that called it
-};
 type GraphEdge = { id: string; from: string; to: string; slot: number; to_slot: number };
 type Source = { name: string; role: string; file: string; first: number; tokens: [string, string][][] };
 
@@ -147,7 +130,7 @@ type Trace = {
   sources: Source[];
   values: Record<string, Value>;
   ctxs: { id: string; name: string; function: string; node: string | null }[];
-  graph: { dot: string | null; svg: string | null; renderer: string | null; nodes: GraphNode[]; edges: GraphEdge[]; modules: Module[]; pictures?: Picture[] };
+  graph: { nodes: GraphNode[]; edges: GraphEdge[]; pictures?: Picture[] };
   events: TraceEvent[];
 };
 
@@ -301,17 +284,10 @@ interface Element {
 interface SVGElement {
   readonly children: HTMLCollectionOf<SVGElement>; // drawings have no HTML inside
 }
-interface DOMParser {
-  parseFromString(
-    text: string,
-    type: "image/svg+xml",
-  ): Document & { documentElement: SVGSVGElement };
-}
 interface HTMLElement {
   unpack?: { inView: () => Promise<void>; textOf: (script: string) => Promise<string>; run: (code: string) => void };
   edits?: (make: typeof import("./edits.js").editsOver) => void; // what the code that edits calls
   asks?: typeof import("./asks.js").Asks;
   player?: any; // what is mounted there
   live?: any;
-  comparison?: import("./compare.js").Comparison;
 }

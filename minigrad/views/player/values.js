@@ -160,23 +160,25 @@ export function heatMap(value, ask = null, chosen = null) {
   const columns = value.rows[0]?.length || 0;
   const count = value.rows.length * columns;
   const withNumbers = count <= MAX_NUMBERS;
-  const map = element("div", withNumbers ? "heat" : "heat tiny");
-  map.role = "img";
-  const [min, max] = [number(value.min), number(value.max)];
-  const fields = { shape: shapeWords(value.shape), min, max };
-  map.ariaLabel = message("value.array", fields);
-  map.style.gridTemplateColumns = `repeat(${columns}, auto)`;
   const most = Math.max(Math.abs(value.min), Math.abs(value.max)) || 1;
-  value.rows.flat().forEach((x, index) => {
+  const cells = value.rows.flat().map((x, index) => {
     const cell = element(ask ? "button" : "span", `cell ${kindOf(x)}`);
-    if (withNumbers) cell.textContent = number(x);
-    else cell.title = number(x);
+    cell[withNumbers ? "textContent" : "title"] = number(x);
     const size = typeof x === "number" ? Math.abs(x) / most : Number(/^-?inf$/.test(x));
     cell.style.setProperty("--tint", `${(Math.min(1, size) * 55).toFixed(0)}%`);
-    map.append(cell);
-    if (ask) makeAskable(cell, value, [Math.floor(index / columns), index % columns], x, ask);
+    if (!ask) return cell;
+    const place = [Math.floor(index / columns), index % columns];
+    const ariaLabel = message("number.element", { index: elementIndex(value, place), value: number(x) });
+    return Object.assign(cell, { tabIndex: -1, ariaLabel, onclick: () => ask(place) });
   });
-  if (ask) goAmong(map, columns, chosen);
+  const [min, max] = [number(value.min), number(value.max)];
+  const ariaLabel = message("value.array", { shape: shapeWords(value.shape), min, max });
+  const map = element("div", { className: withNumbers ? "heat" : "heat tiny", role: ask ? "group" : "img", ariaLabel }, ...cells);
+  map.style.gridTemplateColumns = `repeat(${columns}, auto)`;
+  if (!ask) return map;
+  tabStop(map, cells[chosen ? chosen[0] * columns + chosen[1] : 0]);
+  if (chosen) cells[chosen[0] * columns + chosen[1]].ariaCurrent = "true";
+  rove(map, "button", { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns });
   return map;
 }
 
@@ -191,82 +193,37 @@ function kindOf(x) {
 }
 
 /**
- * @param {HTMLElement & {type?: string}} cell @param {Value} value
- * @param {number[]} place its row and its column @param {Cell} x @param {Ask} ask
- */
-function makeAskable(cell, value, place, x, ask) {
-  cell.tabIndex = -1;
-  const fields = { index: elementIndex(value, place), value: number(x) };
-  cell.ariaLabel = message("number.element", fields);
-  cell.onclick = () => ask(place);
-}
-
-/**
- * The arrow keys of a grid of cells.
- * @param {HTMLElement} map @param {number} columns @param {number[] | null} chosen
- */
-function goAmong(map, columns, chosen) {
-  const cells = [...map.children];
-  const at = chosen ? chosen[0] * columns + chosen[1] : 0;
-  map.role = "group";
-  tabStop(map, cells[at]);
-  if (chosen) cells[at].ariaCurrent = "true";
-  rove(map, "button", { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns });
-}
-
-/**
  * A value as elements: what it is, its version, its numbers. Its name is left out where
  * the label beside it says the same.
  * @param {Trace} trace @param {Ref | null} ref @param {string} label @returns {HTMLElement}
  */
 export function valueView(trace, ref, label = "") {
-  const view = element("div", "value");
   if (!ref || ref.t === "P") {
     const text = ref ? ref.r : "None";
-    view.append(element("code", text === "freed" ? "freed" : "", wordFor(text)));
-    return view;
+    return element("div", "value", element("code", text === "freed" ? text : "", wordFor(text)));
   }
   if (ref.t === "L") {
-    if (ref.i.every((item) => !item || item.t === "P")) {
-      view.append(element("code", "", brief(trace, ref)));
-    } else {
-      view.classList.add("list");
-      for (const item of ref.i) view.append(valueView(trace, item));
-    }
-    return view;
+    const isPlain = ref.i.every((item) => !item || item.t === "P");
+    if (isPlain) return element("div", "value", element("code", "", brief(trace, ref)));
+    return element("div", "value list", ...ref.i.map((item) => valueView(trace, item)));
   }
   const value = trace.values[ref.v];
+  const said = value ? [`${value.dtype} ${shapeWords(value.shape)}`] : [];
+  const stale = ref.t === "S" && ref.now !== ref.ver && message("value.saved.stale", { saved: ref.ver, now: ref.now });
+  if (ref.t === "S" && !stale) said.push(message("value.saved", { saved: ref.ver, now: ref.now }));
+  if (ref.t === "S" && (ref.out ?? null) !== null) said.push(message("value.output", { number: ref.out }));
+  if (ref.t === "T" && ref.ver > 0) said.push(message("value.version", { version: ref.ver }));
+  if (ref.t === "T" && ref.rg) said.push(message("value.requires-grad"));
+  if (ref.tan) said.push(message("tangent.beside", { value: brief(trace, { t: "A", v: ref.tan }) }));
+  const name = ref.name && ref.name !== label && element("b", "", ref.name);
+  const view = element("div", "value",
+    element("div", "about", name, ...said.map((one) => element("span", "", one)), stale && element("span", "warn", stale)));
   tells(view, () => ({ title: ref.name || label, ref }));
-  const line = element("div", "about");
-  if (ref.name && ref.name !== label) line.append(element("b", "", ref.name));
-  if (value) line.append(element("span", "", `${value.dtype} ${shapeWords(value.shape)}`));
-  if (ref.t === "S") line.append(versionView(ref));
-  if (ref.t === "S" && ref.out !== null && ref.out !== undefined) {
-    line.append(element("span", "", message("value.output", { number: ref.out })));
-  }
-  if (ref.t === "T" && ref.ver > 0) line.append(element("span", "", message("value.version", { version: ref.ver })));
-  if (ref.t === "T" && ref.rg) line.append(element("span", "", message("value.requires-grad")));
-  if (ref.tan) {
-    const tangent = brief(trace, { t: "A", v: ref.tan });
-    line.append(element("span", "", message("tangent.beside", { value: tangent })));
-  }
-  view.append(line);
-  if (value) {
-    if (sizeOf(value)) view.append(heatMap(value));
-    if (value.cut) {
-      const [min, max] = [number(value.min), number(value.max)];
-      const range = message("value.part", { min, max });
-      view.append(element("div", "about", range));
-    }
-    const odd = oddWords(value);
-    if (odd) view.append(element("div", "about warn", odd));
-  }
+  if (!value) return view;
+  if (sizeOf(value)) view.append(heatMap(value));
+  const [min, max] = [number(value.min), number(value.max)];
+  if (value.cut) view.append(element("div", "about", message("value.part", { min, max })));
+  const odd = oddWords(value);
+  if (odd) view.append(element("div", "about warn", odd));
   return view;
-}
-
-/** @param {Ref} ref */
-function versionView(ref) {
-  const fields = { saved: ref.ver, now: ref.now };
-  if (ref.now === ref.ver) return element("span", "", message("value.saved", fields));
-  return element("span", "warn", message("value.saved.stale", fields));
 }

@@ -161,9 +161,9 @@ export function placeTags(trace, picture) {
 
 /** @param {Spot} spot @param {string} kind @param {number} rx @param {string} place */
 function tagOf([x, y, width, height], kind, rx, place) {
-  const tag = svgElement("g", { class: `tag ${kind}`, "data-place": place });
   const words = svgElement("text", { x: x + width / 2 + (kind === "slope" ? 3 : 0), y: y + 15.5 });
-  tag.append(svgElement("rect", { x, y, width, height, rx }), words);
+  const rect = svgElement("rect", { x, y, width, height, rx });
+  const tag = svgElement("g", { class: `tag ${kind}`, "data-place": place }, rect, words);
   return { tag, words, room: Math.floor((width - 10) / TAG_LETTER) };
 }
 
@@ -171,7 +171,7 @@ function tagOf([x, y, width, height], kind, rx, place) {
 /** @param {Line} line */
 const manyOf = (line) => (line.mapped ? "mapped" : "");
 /** @param {Line} line */
-const between = (line) => (line.mapped ? [svgElement("path", { class: "between", d: line.d })] : []);
+const between = (line) => (line.mapped ? svgElement("path", { class: "between", d: line.d }) : null);
 
 /**
  * @param {PicturePane} owner @param {Line} line @param {Tags} tags
@@ -179,18 +179,16 @@ const between = (line) => (line.mapped ? [svgElement("path", { class: "between",
  */
 export function wireOf(owner, line, tags = {}) {
   const path = svgElement("path", { class: "line", d: line.d });
-  const shape = svgElement("g", { class: `edge ${manyOf(line)}`, id: `mg_${line.id}`, "data-place": `edge ${line.id}` });
-  shape.append(svgElement("path", { class: "halo", d: line.d }), path, ...between(line));
-  shape.append(svgElement("path", { class: "hit", d: line.d }));
+  const [halo, hit] = ["halo", "hit"].map((kind) => svgElement("path", { class: kind, d: line.d }));
   const end = pointsOf(line.d)[0];
   const none = svgElement("path", { class: "none", d: `M${end[0] + 8} ${end[1] - 6}a6 6 0 1 1-.1 0m-4.2 10.2l8.4-8.4` });
-  shape.append(none);
-  const over = svgElement("g", { class: "tags" });
+  const is = { class: `edge ${manyOf(line)}`, id: `mg_${line.id}`, "data-place": `edge ${line.id}` };
+  const shape = svgElement("g", is, halo, path, between(line), hit, none);
   const slope = tags.slope && tagOf(tags.slope, "slope", 0, `slope ${line.id}`);
   const grad = tags.grad && tagOf(tags.grad, "gradient", 11, `edge ${line.id}`);
-  over.append(...[slope, grad].filter(Boolean).map(({ tag }) => tag));
+  const over = svgElement("g", { class: "tags" }, slope?.tag, grad?.tag);
   owner.makeButton(shape, `edge ${line.id}`, owner.edgeName(line.id), () => owner.tellOf(line.id, ""));
-  for (const label of over.children) label.onclick = shape.querySelector(".hit").onclick;
+  for (const label of over.children) label.onclick = hit.onclick;
   const tip = `url(#${owner.tip("wire")})`;
   /** @type {(view: View) => void} */
   const show = ({ state, event }) => {
@@ -218,9 +216,8 @@ export function wireOf(owner, line, tags = {}) {
  * @param {PicturePane} owner @param {Line} line @returns {{shape: SVGElement, show: (view: View) => void}}
  */
 export function flowOf(owner, line) {
-  const shape = svgElement("g", { class: `flow ${manyOf(line)}` });
   const path = svgElement("path", { class: "line", d: line.d, "marker-end": `url(#${owner.tip("flow")})` });
-  shape.append(path, ...between(line));
+  const shape = svgElement("g", { class: `flow ${manyOf(line)}` }, path, between(line));
   const ctx = owner.story.nodes[line.to]?.ctx ?? line.to;
   const { keys = [] } = owner.picture.parts.find(({ id }) => id === line.of);
   /** @type {(view: View) => void} */
