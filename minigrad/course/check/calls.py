@@ -32,6 +32,9 @@ from minigrad.course.check.spy import Watch, equal, listed
 MOST_RAN = 100
 """So many operations of one backward are noted."""
 
+ELSEWHERE = ".hooks", ".numbers"
+"""What is looked at elsewhere: a rule may watch its leaves, and hooks are judged."""
+
 _Held = tuple[list[tuple[Array, Array]], list[tuple[Array, Array]]]
 
 
@@ -80,15 +83,22 @@ class Call:
         self.watch.reset()
         self.watch.before_forward()
         crashes: list[Crash] = []
-        lent = Lent(**self._lent())
+        named = self._lent()
+        leaves = [t for t in named.values() if t.is_leaf and t.requires_grad]
+        for leaf in leaves:
+            # Some numbers, as an earlier backward would have left.
+            leaf.grad = minigrad.Tensor(leaf.array.copy())
+        lent = Lent(**named)
         with self.watch.phase_of("forward", crashes):
             self.result = self.engine.apply(self.watch.function, *self.arguments)
+        left = tuple([n for n in lent.changed() if not n.endswith(ELSEWHERE)])
+        for leaf in leaves:
+            leaf.grad = None
         if crashes:
             self.facts["crash"] = crashes[0]
             return self
         self.facts |= {
-            # A rule may watch its leaves: what a hook makes of them is judged.
-            "left": tuple(n for n in lent.changed() if not n.endswith(".hooks")),
+            "left": left,
             "outputs": tuple(self._output(value) for value in self.results()),
             "changed": self._changed_inputs(),
             "save_calls": self.watch.save_calls,
@@ -101,10 +111,10 @@ class Call:
         return self
 
     def _lent(self) -> dict[str, Any]:
-        """The leaves by their names; their numbers are looked at elsewhere."""
+        """The tensors by their names."""
         named = zip(self.contract.arguments, self.arguments, strict=True)
         is_ours = self.module is minigrad
-        return {n: [t] for n, t in named if is_ours and self.engine.is_tensor(t)}
+        return {n: t for n, t in named if is_ours and self.engine.is_tensor(t)}
 
     def backward(
         self, upstreams: Arrays, *, keep: bool = False, layout: str = ""
@@ -123,8 +133,10 @@ class Call:
         before = self._held()
         crashes: list[Crash] = []
         heard: Any = contextlib.nullcontext(())
-        if self.contract.skips_unneeded and self.module is minigrad:
+        asked = self.contract.skips_unneeded or self.contract.spares
+        if asked and self.module is minigrad:
             heard = operations()
+        modes = Lent()
         with heard as ran, self.watch.phase_of("backward", crashes):
             self.module.autograd.backward(
                 [y for y, _ in roots],
@@ -132,6 +144,7 @@ class Call:
                 retain_graph=keep,
             )
         self._note_pass(upstreams, crashes, before, ran)
+        self.facts["left_by_backward"] = modes.changed()
         return self
 
     def backward_of_the_sum(self) -> Call:

@@ -33,6 +33,9 @@ SECONDS = 30.0
 MOST_ELEMENTS = 1000
 """Each element of the inputs costs four runs of forward."""
 
+MOST_DOUBLED = 100
+"""Up to so many elements, twice as many as given are tried, too."""
+
 ACCURACY = 1e-6
 
 
@@ -220,8 +223,18 @@ class _Patient:
             v * 0.9 + self.random.uniform(-0.1, 0.1, v.shape) if is_float(v) else v
             for v in given
         )
+        # Two calls with one number between them can't be told apart.
+        for place, value in enumerate(given):
+            if type(value) in (int, float) and value:
+                other = (*moved[:place], value * 0.9, *moved[place + 1 :])
+                moved = other if self._takes(other) else moved
+        tried = [("your inputs", given), ("inputs beside yours", moved)]
+        # Two calls of one shape can't be told apart by it.
+        longer = tuple([np.concatenate([v, v]) if np.ndim(v) else v for v in moved])
+        if sum(map(np.size, longer)) <= MOST_DOUBLED and self._takes(longer):
+            tried.append(("twice as many inputs", longer))
         found = []
-        for name, inputs in (("your inputs", given), ("inputs beside yours", moved)):
+        for name, inputs in tried:
             try:
                 self.slopes.jacobian(inputs)
             except KinkError as kink:
@@ -237,6 +250,13 @@ class _Patient:
         # A wrong rule may be tried anywhere.
         self.slopes.tolerant = True
         return found
+
+    def _takes(self, inputs: tuple[Any, ...]) -> bool:
+        """Whether forward has finite results for these."""
+        try:
+            return all([np.isfinite(y).all() for y in self.slopes.results(inputs)])
+        except Exception:  # an axis, say, is no number to be moved
+            return False
 
     def _away_from_kinks(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         for size in (0.01, 0.1, 0.3, 0.3, 0.3):

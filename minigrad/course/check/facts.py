@@ -28,7 +28,8 @@ class Contract:
     is to be None. ``random``: the result is drawn anew in each call. ``keeps``: the
     arguments and outputs that ctx may hold on to, if it is not to hold on to others.
     ``bytes_a_number``: how many bytes it may keep for each number of the first input.
-    ``without_ctx``: forward takes no ctx, and setup_context fills it.
+    ``without_ctx``: forward takes no ctx, and setup_context fills it. ``spares``: the
+    operations that backward is to do without.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Contract:
     keeps: tuple[str, ...] | None = None
     bytes_a_number: float | None = None
     without_ctx: bool = False
+    spares: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ class Pass:
 
     ``upstreams`` is what was sent (None: that output was not used), ``received`` the
     types that backward was given for them. One gradient an argument. ``ran``: the
-    operations of backward, if the contract asks to leave out what nobody needs.
+    operations of backward, if the contract asks to leave out some.
     """
 
     upstreams: Arrays
@@ -219,7 +221,7 @@ class Trial:
     ``changed`` are the places of the inputs that forward changed; ``dirty`` and
     ``marked`` the places of the inputs and outputs that were marked (-1: something
     else). ``kept``: whether ctx was left anything. ``left``: what else forward left
-    changed, of the inputs and of the modes.
+    changed, of the inputs and of the modes; ``left_by_backward``: of the modes.
     """
 
     name: str
@@ -241,6 +243,7 @@ class Trial:
     kept: bool = False
     backward_changed_saved: bool = False
     left: tuple[str, ...] = ()
+    left_by_backward: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,21 @@ from minigrad.course.check.findings import UNNAMED, Finding
 from minigrad.course.check.forward_checks import where_of
 from minigrad.course.check.samples import COARSE, coarse
 from minigrad.course.check.side_effects import left_behind
+from minigrad.course.check.spy import equal
 from minigrad.course.check.trials import SHARED
+
+UNLIKELY = 1e-9
+"""With a chance as small as this, it's held to be no accident."""
 
 
 def left_changed(case: CaseFile) -> Iterator[Finding]:
-    """Flags, hooks and modes that forward has changed, and that aren't its own."""
-    left = [trial.left for _, trial in case.plain if trial.left]
-    for changed in left[:1]:
-        yield from filter(None, [left_behind(f"{case.name}.forward", changed)])
+    """What forward has changed of its inputs and of the modes, or backward of these."""
+    for _, trial in case.plain:
+        found = left_behind(f"{case.name}.forward", trial.left)
+        found = found or left_behind(f"{case.name}.backward", trial.left_by_backward)
+        if found:
+            yield found
+            return
 
 
 def frozen_inputs(case: CaseFile) -> Iterator[Finding]:
@@ -93,6 +100,18 @@ def needless_work(case: CaseFile) -> Iterator[Finding]:
                 what = f"with only {case.argument(j)} requiring grad, backward still"
                 what += f" did all the work of the gradient for {case.argument(i)}"
                 yield Finding(("A07",), what, case.slot(i))
+                return
+
+
+def spared_work(case: CaseFile) -> Iterator[Finding]:
+    """Operations of backward that the contract asks it to do without."""
+    for _, _, run in case.passes("plain"):
+        ran = {each.partition(" ")[0].lower() for each in run.ran}
+        for name in case.contract.spares:
+            if name in ran:
+                what = f"backward computes {name}, and the task asks it not to"
+                hint = "Which result of forward has these numbers already?"
+                yield Finding(UNNAMED, what, f"{case.name}.backward", hint=hint)
                 return
 
 
@@ -195,6 +214,25 @@ def drawn_again(case: CaseFile) -> Iterator[Finding]:
                 what += ", and a second backward gives others" if again else ""
                 yield Finding(("S09",), what, case.slot(i))
                 return
+
+
+def drawn_alike(case: CaseFile) -> Iterator[Finding]:
+    """The same numbers dropped in every call: forward decides where chance begins."""
+    if not case.contract.random:
+        return
+    for fact in case.facts:
+        calls = [t for t in fact.trials if t.name in ("plain", "double", "negative")]
+        results = [t.outputs[0].value for t in calls if t.crash is None]
+        arrays = [y for y in results if y is not None]
+        x, p = fact.case.inputs
+        chance = (p * p + (1 - p) ** 2) ** (x.size * (len(arrays) - 1))
+        if chance < UNLIKELY and all(equal(y, arrays[0]) for y in arrays):
+            what = f"for {fact.case.name}, {len(arrays)} calls with the same numbers"
+            what += " dropped the same places"
+            hint = "Which line of yours says where the random numbers begin?"
+            looks_like = "A seed is set, or numbers that were drawn once are kept."
+            yield Finding(UNNAMED, what, f"{case.name}.forward", looks_like, hint)
+            return
 
 
 def _other_zeros(got: Array, y: Array, x: Array, g: Array) -> bool:

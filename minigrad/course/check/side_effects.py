@@ -9,6 +9,7 @@ import numpy as np
 from minigrad import nn
 from minigrad.course.check.facts import Array
 from minigrad.course.check.findings import UNNAMED, Finding
+from minigrad.engine.dtypes import default_dtype
 from minigrad.engine.grad_mode import this_mode
 
 NEARLY = 1e-10
@@ -28,8 +29,8 @@ WORDS = {
     ),
     "grad": (
         "{name}.grad isn't what it was before",
-        "backward() puts its gradient into {name}.grad, and adds to what is there. "
-        "{name} is the caller's, so the next backward would add to it as well.",
+        "Gradients add up in {name}.grad, and that's the caller's: backward() writes "
+        "into it, as an assignment does.",
         "Which call returns gradients and leaves .grad alone?",
     ),
     "hooks": (
@@ -53,6 +54,11 @@ WORDS = {
         "isn't.",
         "Which block switches grad mode, and switches it back when it's left?",
     ),
+    "default_dtype": (
+        "the default dtype isn't what it was before",
+        "set_default_dtype() decides for all who make tensors, and it stays.",
+        "Which argument says the dtype of the one tensor that you make?",
+    ),
 }
 """For each kind: what is different, what it looks like, and what to ask oneself."""
 
@@ -70,8 +76,11 @@ class Lent:
     def state(self) -> dict[str, Any]:
         """All that may be found changed, such as ``"x.grad"``."""
         mode = this_mode()
-        found: dict[str, Any] = {"modes.grad_mode": mode.grad_enabled}
-        found["modes.saved_hooks"] = mode.saved_tensors_hooks is None
+        found: dict[str, Any] = {
+            "modes.grad_mode": mode.grad_enabled,
+            "modes.saved_hooks": mode.saved_tensors_hooks is None,
+            "modes.default_dtype": default_dtype(),
+        }
         for name, thing in self.things.items():
             parts = parts_of(thing).items()
             found |= {f"{name}.{part}": value for part, value in parts}
@@ -80,7 +89,13 @@ class Lent:
     def changed(self) -> tuple[str, ...]:
         """The names of what isn't as it was."""
         now = self.state()
-        return tuple([k for k, was in self.before.items() if not same(was, now[k])])
+        return tuple(
+            [
+                name
+                for name, was in self.before.items()
+                if was is not now[name] and not same(was, now[name])
+            ]
+        )
 
 
 def left_behind(where: str, changed: tuple[str, ...]) -> Finding | None:
@@ -112,7 +127,7 @@ def parts_of(thing: Any) -> dict[str, Any]:
 
 def numbers_of(tensor: Any) -> Array | None:
     """A copy of what a tensor holds, if there is one."""
-    return None if tensor is None else tensor.detach().numpy().copy()
+    return None if tensor is None else tensor.array.copy()
 
 
 def hooks_of(tensor: Any) -> int:
@@ -126,4 +141,6 @@ def same(was: Any, now: Any) -> bool:
     if not (isinstance(was, np.ndarray) and isinstance(now, np.ndarray)):
         return type(was) is type(now) and bool(was == now)
     alike = was.shape == now.shape and was.dtype == now.dtype
+    if alike and was.tobytes() == now.tobytes():
+        return True  # the usual case, and quick to see
     return alike and np.allclose(was, now, NEARLY, NEARLY, equal_nan=True)

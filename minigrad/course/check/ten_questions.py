@@ -19,6 +19,7 @@ from minigrad.course.check.diagnosis import diagnose
 from minigrad.course.check.engines import MINIGRAD, engine_of
 from minigrad.course.check.findings import Finding
 from minigrad.course.check.probes.devices import on_second_device
+from minigrad.course.check.probes.unread import unread_by
 from minigrad.course.check.verdict import with_code
 
 # Read at once: in a judge's box there are no files later.
@@ -106,19 +107,24 @@ def self_review(function: Any, *example_inputs: Any) -> SelfReview:
     """
     found = diagnose(function, *example_inputs)
     leaves: Sequence[str] = ()
+    unread: Sequence[tuple[int, ...]] = ()
     if engine_of(function) is MINIGRAD and not any([f.crashed for f in found.findings]):
         arrays = [
             MINIGRAD.memory(v) if MINIGRAD.is_tensor(v) else v for v in example_inputs
         ]
         with minigrad.teaching(False):
             leaves = on_second_device(function, *arrays).leaves
+            unread = unread_by(function, *arrays)
     return SelfReview(
-        found.name, tuple(answers_to((*found.findings, *found.remarks), leaves))
+        found.name,
+        tuple(answers_to((*found.findings, *found.remarks), leaves, unread)),
     )
 
 
-def answers_to(found: Sequence[Finding], leaves: Sequence[str]) -> list[Answer]:
-    """The ten answers, for what was found and what would leave the device."""
+def answers_to(
+    found: Sequence[Finding], leaves: Sequence[str], unread: Sequence[tuple[int, ...]]
+) -> list[Answer]:
+    """The ten answers, for what was found, would leave the device, or isn't read."""
     asked = questions()
     against: dict[int, Answer] = {}
     for finding in found:
@@ -130,6 +136,11 @@ def answers_to(found: Sequence[Finding], leaves: Sequence[str]) -> list[Answer]:
     if leaves:
         because = f"On another device than the cpu it would stop at {leaves[0]}"
         against.setdefault(DEVICE, Answer(asked[DEVICE], NO, because))
+    for shape in unread:
+        because = f"Whatever numbers the saved tensor of shape {shape} holds, backward "
+        because += "returns the same"
+        kept = place_of("K01")
+        against.setdefault(kept, Answer(asked[kept], NO, because, ("K01",)))
     otherwise = STOPPED if any([finding.crashed for finding in found]) else YES
     return [
         against.get(place, Answer(each, ASKED if each.yourself else otherwise))

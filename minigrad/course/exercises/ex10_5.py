@@ -55,6 +55,10 @@ def fault_in(
         at = np.unravel_index(int(np.argmax(abs(got - right))), right.shape)
         place = [int(i) for i in at]
         return say(name, v=v, at=place, got=float(got[at]), right=float(right[at]))
+    if product.beside:
+        return say("beside", size=x.size)
+    if got.dtype != x.dtype:
+        return say("dtype", got=got.dtype, wanted=x.dtype)
     if product.passes > ENOUGH:
         return say("many", size=x.size, passes=product.passes)
     return left_behind("hvp", product.changed)

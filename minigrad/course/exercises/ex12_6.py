@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Faults, Finding
+from minigrad.course.check import Faults, Finding, left_behind
 from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
@@ -21,11 +21,13 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """Layers of several kinds, with two cuts and with three."""
     for sizes in tried(random):
         for k in (2, 3):
-            said = answer(list(sizes), k)
+            given = list(sizes)
+            said = answer(given, k)
             if not are_cuts(said, k):
                 yield say("no_cuts", said=said, k=k)
             yield in_order(said)
             yield fault_in(tuple(sorted(map(int, said))), sizes)
+            yield left_behind("best_cuts", () if given == sizes else ("sizes.numbers",))
 
 
 def tried(random: np.random.Generator) -> Iterator[list[int]]:

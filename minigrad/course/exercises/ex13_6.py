@@ -20,6 +20,9 @@ RIGHT, WRONG, LUCK = 3, 16, 4
 Both sums come out small by accident four in a hundred times.
 """
 
+NOTHING = np.zeros(SIZE, np.float32)
+"""An x at which every rule looks right, for those who take it for u."""
+
 RULES = rules_of(__name__)
 
 
@@ -28,7 +31,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     for rule in RULES:
         # Not normal: an answer may draw from the same seed, and these would be its v.
         numbers = random.uniform(-60, 60, (WRONG, SIZE)).astype(np.float32)
-        found = asked(answer, rule, numbers[: RIGHT if rule.right else WRONG], LUCK)
+        times = rule.row.get("times", RIGHT) if rule.right else WRONG
+        found = asked(answer, rule, numbers[:times], LUCK)
         if found.said is None:
             yield say("nothing", rule=rule.does)
         elif found.said is not rule.right:
@@ -38,6 +42,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
             yield say("dtype", dtype=found.asked.dtype)
         written = "x.numbers" in found.changed
         yield left_behind("is_adjoint", ("x.numbers",) if written else ())
+        if not rule.right and asked(answer, rule, [NOTHING] * WRONG, LUCK).said:
+            yield say("accepts.x", rule=rule.does)
 
 
 def why(found: Judged, is_right: bool) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Array, Faults, Finding
+from minigrad.course.check import Array, Faults, Finding, left_behind
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.training import Weighed, downhill, weighed
 from minigrad.course.exercises.messages import Messages
@@ -73,10 +73,12 @@ def judged(run: Weighed, losses: Array, gradient: Array | None) -> Finding | Non
         "reached.already": 0 < run.plain <= MOST_KEPT * PLAIN,
         "reached": True,
     }
+    wrong = [seen for name, seen in signs.items() if not name.startswith("reached")]
     shown = {"got": run.losses[0], "right": losses[0]}
     shown |= {"last": run.losses[-1], "ends": losses[-1], "steps": STEPS}
     shown |= {"slope": None if run.gradient is None else run.gradient[0, :3]}
     shown |= {"first": gradient[0, :3], "plain": PLAIN / 1e3}
     kept = {"kept": run.kept / 1e3, "share": run.kept / PLAIN, "limit": MOST_KEPT}
     peak = {"peak": run.peak / 1e3, "at_once": run.peak / PLAIN, "most": MOST_AT_ONCE}
-    return say.first(signs, **shown, **kept, **peak)
+    left = left_behind("lean_loss", run.changed) if not any(wrong) else None
+    return left or say.first(signs, **shown, **kept, **peak)

@@ -88,12 +88,12 @@ def faults(
         yield "band.cold", {"high": has_cold[0]}
     if is_of_times(median, did):
         yield "ratio.of_times", {"right": right, "said": median}
-    below = rank_of(median, did)
-    if abs(below - 0.5) > 0.3:
+    ratios = rounds(did)[1:]
+    if is_of_one(median, did) and not medians_like(median, did):
+        below = float((ratios < median).mean())
         yield "ratio.unsorted", {"right": right, "said": median, "below": below}
     if is_of_times(low, did) or is_of_times(high, did):
         yield "band.of_times", {"low": low, "high": high, "median": median}
-    ratios = rounds(did)[1:]
     differ = ratios.max() > 1.5 * ratios.min()
     if not low <= median <= high or (differ and near(low, high, 1e-6)):
         yield "band", {"median": median, "low": low, "high": high}
@@ -123,7 +123,7 @@ def is_of_times(said: float, did: Timed) -> bool:
     if not is_in_turn(did):
         return False
     one, other = [did.took[did.who == place] for place in (0, 1)]
-    if any([near(said, ratio, EXACTLY) for ratio in rounds(did)]):
+    if is_of_one(said, did):
         return False
     for cold in range(min(len(one), len(other), MOST_COLD)):
         ones, others = [np.quantile(times[cold:], ENDS) for times in (one, other)]
@@ -132,11 +132,10 @@ def is_of_times(said: float, did: Timed) -> bool:
     return False
 
 
-def rank_of(said: float, did: Timed) -> float:
-    """Which share of the rounds has a lower ratio, if it's that of one round."""
-    ratios = rounds(did)[1:]
-    is_one = is_in_turn(did) and any([near(said, ratio, EXACTLY) for ratio in ratios])
-    return float((ratios < said).mean()) if is_one else 0.5
+def is_of_one(said: float, did: Timed) -> bool:
+    """Whether it's the ratio of one round, of which both had one call in each."""
+    ratios = rounds(did)
+    return is_in_turn(did) and any([near(said, ratio, EXACTLY) for ratio in ratios])
 
 
 def is_in_turn(did: Timed) -> bool:
@@ -152,15 +151,21 @@ def missed_ends(did: Timed) -> list[tuple[float, float]]:
     if not is_in_turn(did):
         return []
     median, *ends = did.said.tolist()
-    missed = []
+    likely = medians_like(median, did)
+    if any([np.allclose(ends, ratios[[0, -1]]) for ratios in likely]):
+        return []
+    return [(float(ratios[0]), float(ratios[-1])) for ratios in likely]
+
+
+def medians_like(said: float, did: Timed) -> list[Array]:
+    """The ratios in order, without some of the first, of which this is the median."""
+    found = []
     for cold in range(MOST_COLD):
         ratios = np.sort(rounds(did)[cold:])
         middle = ratios[(len(ratios) - 1) // 2], ratios[len(ratios) // 2]
-        if any([near(median, m, EXACTLY) for m in (*middle, np.mean(middle))]):
-            if np.allclose(ends, ratios[[0, -1]]):
-                return []
-            missed.append((float(ratios[0]), float(ratios[-1])))
-    return missed
+        if any([near(said, m, EXACTLY) for m in (*middle, np.mean(middle))]):
+            found.append(ratios)
+    return found
 
 
 def rounds(did: Timed) -> Array:

@@ -143,6 +143,7 @@ ROWS: list[tuple[str, str, str, str, Any]] = [
     ("P14", "Attribute.is_output", "Exp", "ResultAsAttribute", False),
     ("P15", "Trial.changed", "StraightThroughRound", "RoundsTheInput", ()),
     ("P15", "Trial.left", "Square", "HooksLeftInForce", ()),
+    ("P15", "Trial.left_by_backward", "Square", "DefaultDtype", ()),
     ("P15", "Trial.dirty", "InplaceScale", "NotMarked", (0,)),
     ("P15", "Output.is_input", "InplaceScale", "MarkedAndLeftAsItWas", None),
     *[

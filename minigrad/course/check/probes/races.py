@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad.course.check.facts import Array
 
-MOST_STEPS = 10_000
+MOST_STEPS, HALF = 10_000, 0.5
 
 
 class TooManyStepsError(Exception):
@@ -24,7 +24,8 @@ class Raced:
     ``reads`` and ``writes`` have a row for each thread and a column for each place.
     ``uncut`` is a place that a thread has read and then written without a yield between
     them, though others use it too; -1 if there is none. ``kind`` is said of a result
-    that is no number, or of threads that are no generators.
+    that is no number, or of threads that are no generators. ``left`` is what they left
+    in the places, and ``halved`` the total of a run that returned half of that.
     """
 
     totals: Array
@@ -32,6 +33,8 @@ class Raced:
     writes: Array
     uncut: int = -1
     kind: str = ""
+    left: Array | None = None
+    halved: float = 0.0
 
 
 class Places(list[float]):
@@ -62,8 +65,8 @@ class Places(list[float]):
 class Runner:
     """``run`` of the exercise: it makes the numbers and the threads, and runs these."""
 
-    def __init__(self, random: np.random.Generator) -> None:
-        self.random = random
+    def __init__(self, random: np.random.Generator, share: float = 1.0) -> None:
+        self.random, self.share = random, share
         self.shared = Places(0, 1)
         self.kind = ""
 
@@ -90,15 +93,15 @@ class Runner:
             steps += 1
             if steps > MOST_STEPS:
                 raise TooManyStepsError("a thread goes on and on")
-        return list(shared)
+        return [self.share * each for each in shared]
 
 
 def raced(answer: Callable[..., Any], numbers: Array, seed: int, runs: int) -> Raced:
     """Run the answer so many times, each time in another order."""
     random = np.random.default_rng(seed)
     totals: list[float] = []
-    for _ in range(runs):
-        runner = Runner(random)
+    for share in [HALF, *[1.0] * runs]:
+        runner = Runner(random, share)
         said = answer(numbers.tolist(), runner)
         shared = runner.shared
         kind = runner.kind
@@ -110,5 +113,11 @@ def raced(answer: Callable[..., Any], numbers: Array, seed: int, runs: int) -> R
     used = ((shared.reads + shared.writes) > 0).sum(0)
     uncut = [place for place in sorted(shared.uncut) if used[place] > 1]
     return Raced(
-        np.array(totals), shared.reads, shared.writes, (uncut or [-1])[0], kind
+        np.array(totals[1:]),
+        shared.reads,
+        shared.writes,
+        (uncut or [-1])[0],
+        kind,
+        np.array(shared),
+        totals[0],
     )

@@ -16,13 +16,17 @@ NAMES = ("W", "b", "u", "c")
 
 
 class Mixed:
-    """(a . x)³ + b . x³, which counts the backward passes that reach its x."""
+    """(a . x)³ + b . x³, which counts the backward passes that reach its x.
 
-    def __init__(self, a: Array, b: Array) -> None:
-        self.a, self.b, self.passes = a, b, 0
+    And the calls beside the place ``at``.
+    """
+
+    def __init__(self, a: Array, b: Array, at: Array) -> None:
+        self.a, self.b, self.at, self.passes, self.beside = a, b, at, 0, 0
 
     def __call__(self, x: Any) -> Any:
         inner = x * 1
+        self.beside += not np.array_equal(x.detach().numpy(), self.at)
         if inner.requires_grad:
             inner.register_hook(self._count)
         a, b = minigrad.tensor(self.a), minigrad.tensor(self.b)
@@ -37,18 +41,20 @@ class Product:
     """What was returned, None if it was no tensor but a ``kind``.
 
     ``changed``: what is different about x, whose .grad held ones, and about v.
-    ``passes``: how many backward passes reached x.
+    ``passes``: how many backward passes reached x. ``beside``: how often the function
+    was asked for its value at another place.
     """
 
     result: Array | None
     kind: str
     changed: tuple[str, ...]
     passes: int
+    beside: int
 
 
 def product_of(answer: Any, a: Array, b: Array, x: Array, v: Array) -> Product:
     """The Hessian of a mixed function at x times v, as the answer computes it."""
-    function, leaf = Mixed(a, b), minigrad.tensor(x, requires_grad=True)
+    function, leaf = Mixed(a, b, x), minigrad.tensor(x, requires_grad=True)
     leaf.grad = minigrad.tensor(np.ones_like(x))
     direction = minigrad.tensor(v)
     lent = Lent(x=leaf, v=direction)
@@ -59,6 +65,7 @@ def product_of(answer: Any, a: Array, b: Array, x: Array, v: Array) -> Product:
         type(result).__name__,
         lent.changed(),
         function.passes,
+        function.beside,
     )
 
 

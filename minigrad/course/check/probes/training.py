@@ -179,7 +179,7 @@ class Weighed:
     ``kinds``: the dtypes of what is saved in the graph.
     ``losses`` are those of a few steps downhill, ``gradient`` is that of the first
     matrix: of one backward, of a ``second`` one through the same graph, and of a graph
-    made ``before`` another one.
+    made ``before`` another one. ``changed``: what is different about the layers.
     """
 
     kept: int = 0
@@ -192,6 +192,7 @@ class Weighed:
     before: Array | None = None
     crash: Crash | None = None
     phase: str = "loss"
+    changed: tuple[str, ...] = ()
 
 
 def weighed(
@@ -217,6 +218,10 @@ def weighed(
         layers = leaves()
         said["peak"] = traced_peak(lambda: answer(*batch, layers).backward())
         said["losses"], said["gradient"] = downhill(answer, batch, weights, steps, rate)
+        matrix, bias = layers[0]
+        lent = Lent(W=matrix, b=bias)
+        answer(*batch, layers)
+        said["changed"] = lent.changed()
 
         said["phase"] = "two graphs at a time"
         layers = leaves()
@@ -268,6 +273,7 @@ def saved_kinds(result: Any) -> tuple[str, ...]:
         tensor
         for node in nodes_below(result)
         for tensor in getattr(node, "saved_tensors", ())
+        if tensor is not None
     ]
     kinds = {str(tensor.dtype).partition(".")[2] for tensor in saved}
     return tuple(sorted(kinds))
