@@ -295,6 +295,12 @@ def second_backward(case: CaseFile) -> Iterator[Finding]:
         return
 
 
+UNNOTICED = (
+    "What reaches backward besides ctx.saved_tensors, or is in there as a copy without "
+    "a history (detach)? Only what is saved as it came is compared with its version."
+)
+
+
 def written_inputs(case: CaseFile) -> Iterator[Finding]:
     """An input that is changed after forward must be noticed, or not matter."""
     for fact, trial, run in case.passes("written "):
@@ -305,9 +311,11 @@ def written_inputs(case: CaseFile) -> Iterator[Finding]:
         what += " the gradient changed with it, and no error was raised"
         arrays = any(a.kind == "ndarray" and a.shares_memory for a in trial.attributes)
         shared = case.declared.tensors_shared or case.declared.tensors_on_class
+        where, hint = f"{case.name}, what forward leaves on ctx", ""
+        ids = ("S08",) if arrays else ("S06",)
         if shared and not trial.attributes:
             ids = ("S04",) if case.declared.tensors_on_class else ("S05",)
-        else:
-            ids = ("S08",) if arrays else ("S06",)
-        yield Finding(ids, what, f"{case.name}, what forward leaves on ctx")
+        elif trial.saved and not trial.attributes:
+            ids, hint = UNNAMED, UNNOTICED
+        yield Finding(ids, what, where, hint=hint)
         return
