@@ -105,6 +105,11 @@ def _by_outputs(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
             "Each output has its share in the gradient. How do you put them together?"
         )
         return Said((), looks, hint)
+    if len(bad) > 1 and all(map(_arrives_elsewhere, sum(alone.values(), []))):
+        looks = "What one output alone sends back is right where it belongs, and it "
+        looks += "arrives at other elements, too."
+        hint = "Use one output at a time. Which elements can its gradient go to?"
+        return Said((), looks, hint)
     if not bad or len(bad) == len(alone):
         return None
     wrong = " and ".join(bad)
@@ -118,6 +123,15 @@ def _by_outputs(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     if k is None:
         return Said((), f"{looks}.", hint)
     return Said(of_ratio(k), f"{looks}: {k:.4g} times the right share.", hint)
+
+
+def _arrives_elsewhere(sample: Sample) -> bool:
+    """Whether it is right wherever something belongs; and more where nothing does."""
+    belongs = sample.right != 0
+    mine = np.where(belongs, sample.got, 0.0) if _has_its_shape(sample) else None
+    return mine is not None and error_of(mine, sample.right) <= close_to(
+        sample.tolerance
+    )
 
 
 def of_ratio(k: float) -> tuple[str, ...]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import collections
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from minigrad.course.check import traits, wording
 from minigrad.course.check.casefile import CaseFile, error_of, thrown
-from minigrad.course.check.facts import Array, Pass, Trial
+from minigrad.course.check.facts import Array, Case, Pass, Trial
 from minigrad.course.check.findings import UNNAMED, Finding
 from minigrad.course.check.forward_checks import where_of
-from minigrad.course.check.samples import COARSE, coarse
+from minigrad.course.check.samples import COARSE, coarse, of_pass
 from minigrad.course.check.side_effects import left_behind
-from minigrad.course.check.trials import SHARED
+from minigrad.course.check.trials import FIRST, SECOND, SHARED
 
 
 def left_changed(case: CaseFile) -> Iterator[Finding]:
@@ -273,13 +274,28 @@ def _same_numbers(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
 
 def other_numbers(case: CaseFile) -> Iterator[Finding]:
     """A gradient that is wrong for numbers that no other trial has tried."""
-    for _, trial, run in case.passes("first", "second"):
-        if run.crash is None and _wrong_slots(case, trial, run):
-            what = f"for other numbers, the gradient of {_names(case, trial, run)}"
-            what += " is wrong"
-            hint = "What else than its inputs could your backward depend on?"
-            yield Finding(UNNAMED, what, f"{case.name}.backward", hint=hint)
-            return
+    every = [
+        (bool(_wrong_slots(case, trial, run)), fact, trial, run)
+        for fact, trial, run in case.passes("plain", FIRST, SECOND)
+        if not run.crash
+    ]
+    wrong = [(fact, trial, run) for is_wrong, fact, trial, run in every if is_wrong]
+    for sample in itertools.chain(*[of_pass(case, *one) for one in wrong[:1]]):
+        if not sample.is_wrong:
+            continue
+        what, _ = wording.of_gradient(case, sample)
+        told: dict[bool, list[Mapping[traits.Trait, bool]]] = {True: [], False: []}
+        for is_wrong, fact, trial, run in every:
+            seen = Case(fact.case.name, trial.inputs, run.upstreams)
+            told[is_wrong].append(
+                traits.of_case(seen, case.contract.arguments, with_shapes=False)
+            )
+        words = traits.separating(told[True], told[False])[:1]
+        looks = f"Where it's wrong, {words[0]}; where it's right, never." if words else ""
+        hint = "Run your Function on this case. Which line treats these numbers in "
+        hint += "another way than those of the cases before?"
+        yield Finding(UNNAMED, what, f"{case.name}.backward", looks, hint)
+        return
 
 
 def second_backward(case: CaseFile) -> Iterator[Finding]:
