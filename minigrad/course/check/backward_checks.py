@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -143,6 +144,11 @@ def _by_its_text(case: CaseFile, trial: Trial, crash: Crash) -> tuple[str, ...]:
     about_tuples = "'tuple'" in crash.text or "not tuple" in crash.text
     if "not callable" in crash.text and "saved_tensors" not in crash.line:
         return UNNAMED
+    if found := re.search(r"expected (\d+), got (\d+)", crash.text):
+        # Of a tuple of another length, it isn't what was saved.
+        about_saved = int(found[2]) == len(trial.saved) or trial.save_calls > 1
+        if "saved_tensors" not in crash.line and not about_saved:
+            return UNNAMED
     unpacking = lacks_values(crash) or about_tuples
     if unpacking or "saved_tensors" in crash.line or "tuple index" in crash.text:
         if not trial.save_calls and "got 0" in crash.text:

@@ -59,6 +59,7 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
         _by_ratios(case, plain),
         by_cases(case, [s.fact for s in plain], [s.fact for s in wrong]),
         moved([(s.got, s.right) for s in plain if s.got is not None]),
+        nearly("gradient", [(s.got, s.right) for s in plain if s.got is not None]),
         _another_slope(case, wrong[0]),
         _by_rows(plain),
     )
@@ -104,6 +105,11 @@ def _by_outputs(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
             "Each output has its share in the gradient. How do you put them together?"
         )
         return Said((), looks, hint)
+    if len(bad) > 1 and all(map(_arrives_elsewhere, sum(alone.values(), []))):
+        looks = "What one output alone sends back is right where it belongs, and it "
+        looks += "arrives at other elements, too."
+        hint = "Use one output at a time. Which elements can its gradient go to?"
+        return Said((), looks, hint)
     if not bad or len(bad) == len(alone):
         return None
     wrong = " and ".join(bad)
@@ -117,6 +123,15 @@ def _by_outputs(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     if k is None:
         return Said((), f"{looks}.", hint)
     return Said(of_ratio(k), f"{looks}: {k:.4g} times the right share.", hint)
+
+
+def _arrives_elsewhere(sample: Sample) -> bool:
+    """Whether it is right wherever something belongs; and more where nothing does."""
+    belongs = sample.right != 0
+    mine = np.where(belongs, sample.got, 0.0) if _has_its_shape(sample) else None
+    return mine is not None and error_of(mine, sample.right) <= close_to(
+        sample.tolerance
+    )
 
 
 def of_ratio(k: float) -> tuple[str, ...]:
@@ -167,6 +182,24 @@ def _not_in_proportion(samples: Sequence[Sample]) -> Said | None:
                 "backward does something else with it?",
             )
     return None
+
+
+NEAR = 0.01
+"""Of the right value, no element is off by more, and then it's nearly right."""
+
+
+def nearly(what: str, pairs: Sequence[tuple[Array, Array]]) -> Said | None:
+    """Off by a small part of its value at each element, and at nearly all of them."""
+    mine, right = (np.concatenate([a.ravel() for a in each]) for each in zip(*pairs))
+    use = right != 0
+    if np.any(mine[~use]) or not use.any() or not np.all(np.isfinite(mine)):
+        return None
+    off = np.abs(mine[use] / right[use] - 1)
+    if off.max() > NEAR or np.median(off) < 1e-9:
+        return None
+    looks = f"Your {what} is nearly right everywhere: it's off by {off.max():.1g} of "
+    hint = "Is a constant cut off after a few digits, or something approximated?"
+    return Said((), f"{looks}its value, or less.", hint)
 
 
 def moved(pairs: Sequence[tuple[Array, Array]]) -> Said | None:
@@ -355,8 +388,19 @@ def _by_ratios(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     """Off by a number in each case: a power of an argument, if it is one."""
     pairs = [(s, s.got) for s in plain if s.got is not None and s.right.any()]
     ratios = [known_mistakes.ratio_of([got], [s.right]) for s, got in pairs]
+    said = of_powers(case, "gradient", ratios, [s.trial for s, _ in pairs])
+    return said or of_ratios("gradient", ratios, [s.fact for s, _ in pairs])
+
+
+def of_powers(
+    case: CaseFile,
+    what: str,
+    ratios: Sequence[float | None],
+    trials: Sequence[Trial],
+) -> Said | None:
+    """In each case it is the right one times a power of a number that was given."""
     for i, name in enumerate(case.contract.arguments):
-        numbers = [s.trial.inputs[i] for s, _ in pairs]
+        numbers = [trial.inputs[i] for trial in trials]
         if not all([type(n) in (int, float) and n for n in numbers]):
             continue
         for power in (-3, -2, -1, 1, 2, 3):
@@ -364,10 +408,11 @@ def _by_ratios(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
             if len({*numbers}) > 1 and all(
                 [k is not None and np.isclose(k, float(n) ** power) for n, k in told]
             ):
-                looks = f"Your gradient is the right one times {name} ** {power}."
-                hint = f"How often is {name} a factor of the slope? Try 2 and 3 for it."
+                times = name if power == 1 else f"{name} ** {power}"
+                looks = f"Your {what} is the right one times {times}."
+                hint = f"How often is {name} a factor? Try 2 and 3 for it."
                 return Said((), looks, hint)
-    return of_ratios("gradient", ratios, [s.fact for s, _ in pairs])
+    return None
 
 
 def of_ratios(

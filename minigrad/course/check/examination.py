@@ -240,6 +240,7 @@ TOLD_BY_WORDS = {
     "'Tensor' and 'tuple'": "A11",
     ".backward() takes": "A13",
     "returned a gradient different than None": "A02",
+    "can only save variables": "A14",
     "returned an incorrect number of gradients": "A01",
 }
 """What an exception alone says of an answer."""

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from minigrad.course.check import partial_match, traits
-from minigrad.course.check.casefile import CaseFile, error_of, lacks_values, thrown
+from minigrad.course.check.casefile import (
+    CaseFile,
+    error_of,
+    index_text,
+    lacks_values,
+    thrown,
+    worst,
+)
 from minigrad.course.check.facts import (
     Array,
     Arrays,
@@ -22,7 +29,7 @@ from minigrad.course.check.facts import (
     is_float,
 )
 from minigrad.course.check.findings import UNNAMED, Finding
-from minigrad.course.check.forward_checks import where_of
+from minigrad.course.check.forward_checks import question_about, where_of
 
 STEP = 1e-5
 CLOSE = 1e-4
@@ -228,8 +235,12 @@ def _of_tangent(case: CaseFile, fact: Facts, run: Tangent) -> Finding | None:
     what = f"for {fact.case.name}, with a tangent for {' and '.join(names)}"
     if run.crash is not None:
         what = f"{what}: {thrown(run.crash)}"
-        ids = _named_crash(run)
-        return Finding(ids, what, where_of(case, run.crash), crashed=True)
+        ids, at = _named_crash(run), where_of(case, run.crash)
+        if ids:
+            return Finding(ids, what, at, crashed=True)
+        words = next((words for words in OF_JVP if words in run.crash.text), "")
+        looks, hint = OF_JVP.get(words, ("", question_about(run.crash.text)))
+        return Finding(ids, what, at, looks, hint, crashed=True)
     if run.changed:
         what += ", an input or a tangent holds other numbers afterwards"
         looks = "jvp changed a tensor that belongs to the caller."
@@ -240,6 +251,7 @@ def _of_tangent(case: CaseFile, fact: Facts, run: Tangent) -> Finding | None:
     if not _is_off(case, trial, run, run.tangents):
         return None
     what += ", the tangent of the result isn't what these contribute"
+    what += _element_of(case, trial, run)
     # Does every tangent that was tried fit the arguments in turned order?
     swapped = len(run.tangents) == 2 and _can_turn(run.tangents)
     swapped = swapped and not any(
@@ -247,6 +259,36 @@ def _of_tangent(case: CaseFile, fact: Facts, run: Tangent) -> Finding | None:
         for each in fact.tangents
     )
     return Finding(("D04",) if swapped else ("D05",), what, where)
+
+
+OF_JVP = {
+    "invalid number of forward gradients": (
+        "jvp returned another number of tangents than there are results.",
+        "How many results has forward? Each has one tangent, to which all the inputs "
+        "contribute.",
+    ),
+    "different size than that": (
+        "The tangent that jvp returned hasn't the shape of the result.",
+        "Print the shape of what jvp returns beside that of the result. What does "
+        "forward do to the shape, and what has jvp to do to the tangent?",
+    ),
+    "positional argument": (
+        "The call of jvp failed: it's given ctx and one tangent for each argument.",
+        "Count forward's arguments after ctx, then jvp's.",
+    ),
+}
+"""What is true of a call of jvp that failed, and what to look at."""
+
+
+def _element_of(case: CaseFile, trial: Trial, run: Tangent) -> str:
+    """The worst element of a tangent, beside the right one."""
+    for right, got in zip(_pushed(case, trial, run.tangents), run.result, strict=False):
+        seen = np.zeros_like(right) if got is None else got
+        if seen.shape == right.shape and error_of(seen, right) > CLOSE / 10:
+            at = worst(seen, right)
+            said = f": element {index_text(at)} is {seen[at]:z.6g}"
+            return f"{said}; it should be {right[at]:z.6g}"
+    return ""
 
 
 def _is_off(case: CaseFile, trial: Trial, run: Tangent, tangents: Arrays) -> bool:
@@ -263,9 +305,7 @@ def _named_crash(run: Tangent) -> tuple[str, ...]:
     crash = run.crash
     assert crash is not None
     if not crash.inside:
-        return ("D05",)
-    if "invalid number of forward gradients" in crash.text:
-        return ("D05",)
+        return UNNAMED
     empty = lacks_values(crash) or "index out of range" in crash.text
     if "saved_tensors" in crash.line or empty:
         return ("D06",)

@@ -169,6 +169,8 @@ def _ordinary_first(
     found = list(_judge(rest, exercise, references).findings)
     if not found or (found[0].id and crash.id not in ("", found[0].id)):
         return [*found, *crashes]
+    if found[0].what == crash.what:
+        return [*found, *crashes[1:]]
     # One mistake may well be behind both.
     first = replace(
         found[0],

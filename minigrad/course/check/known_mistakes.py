@@ -95,10 +95,11 @@ def _of_several_outputs(case: CaseFile, trial: Trial, run: Pass) -> Told:
         yield "N06", case.truth(trial, run)
     shapes = {g.shape for g in gs if g is not None}
     if len(places) > 1 and len(shapes) == 1:
-        turned = list(gs)
+        turned, chosen = list(gs), [gs[i] for i in places]
         for here, there in pairwise([*places, places[0]]):
             turned[here] = gs[there]
-        for sent in (turned, *[[gs[i]] * len(gs) for i in places]):
+        total = sum([g for g in gs if g is not None])
+        for sent in (turned, *[[each] * len(gs) for each in (*chosen, total)]):
             yield "N04", case.gradients(trial, tuple(sent))
 
 

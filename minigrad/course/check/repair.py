@@ -433,7 +433,8 @@ class _Source:
                     yield "places", ast.Call(func, turned, keywords)
             case ast.Tuple(parts, context):
                 returned = isinstance(above, ast.Return)
-                kind = "unpacked" if _is_stored(old) else "places"
+                of_saved = "saved_tensors" in ast.unparse(getattr(above, "value", old))
+                kind = "unpacked" if _is_stored(old) and of_saved else "places"
                 for turned in _turned(parts):
                     new = ast.Tuple(turned, context)
                     yield "returned_places" if returned else kind, new
@@ -445,7 +446,8 @@ class _Source:
         """Another name for a name, or for a number."""
         kind = ""
         if _is_number(old):
-            kind = "option" if self._of_number(old) == "axis" else "name"
+            is_axis = self._of_number(old) in ("axis", "other_axis")
+            kind = "option" if is_axis else "name"
         elif isinstance(old, ast.Name) or self._is_kept(old):
             kind = self._of_name(old)
         for atom in self.atoms if kind and not _is_stored(old) else ():
@@ -463,9 +465,9 @@ class _Source:
             case ast.BinOp(_, ast.Mult() | ast.Div(), _):
                 return "number_factor"
             case ast.keyword("axis" | "dim"):
-                return "axis"
+                return self._of_axis(self.above[above])
             case ast.Call(ast.Attribute(_, name)) if name in AXES:
-                return "axis"
+                return self._of_axis(above)
             case ast.Call(ast.Name("range")):
                 return "edge"
             case ast.Subscript(ast.Attribute(_, "needs_input_grad")):
@@ -473,6 +475,11 @@ class _Source:
             case ast.Slice():
                 return "edge_of_slice"
         return "number"
+
+    def _of_axis(self, call: Any) -> str:
+        """An axis that is summed, and so on, or another one."""
+        reduces = getattr(getattr(call, "func", None), "attr", "") in FAMILIES[0]
+        return "axis" if reduces else "other_axis"
 
     def _of_name(self, node: Any) -> str:
         """What kind of change another name is there."""

@@ -46,12 +46,14 @@ def said_of(finding: Finding, found: Repair | None, ids: bool = True) -> Finding
     kept = () if guessed else finding.ids
     story = "" if guessed and finding.ids else finding.story
     named = kept or (found.ids if ids else ())
+    # Without words of its own, its hint is what is said of any wrong number.
+    is_plain = ids and not (named or story or finding.crashed)
     return replace(
         finding,
         ids=named,
         where=found.where or finding.where,
         looks_like=f"{story} {found.looks_like}".strip(),
-        hint=finding.hint or ("" if named else HINT),
+        hint=HINT if is_plain or not (finding.hint or named) else finding.hint,
     )
 
 

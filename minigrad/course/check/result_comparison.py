@@ -54,6 +54,8 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
         looks = f"Your result is off by {steps[0]:.4g}, for every input."
         hint = "Which constant do you add, or leave out?"
         return Said((), looks, hint)
+    if said := _of_another_output(case, place):
+        return said
     given = [s[1].inputs[0] for s in seen]
     if all(
         a.shape == np.shape(x) and error_of(a, x) <= close
@@ -71,6 +73,9 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
         return said
     some = [each for each in seen if each[3].any()]
     ratios = [known_mistakes.ratio_of([a], [b]) for _, _, a, b in some]
+    numbers_of = [trial for _, trial, _, _ in some]
+    if said := comparison.of_powers(case, "result", ratios, numbers_of):
+        return said
     single = all([got.size == 1 for _, _, got, _ in some])
     about = [each[0] for each in some]
     if said := comparison.of_ratios("result", ratios, about, single):
@@ -79,7 +84,24 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
         looks = f"It's wrong at each element where {words}, and right at the others."
         hint = "Take one such element. What should come out, on paper?"
         return Said((), looks, hint)
-    return comparison.by_cases(case, case.facts, wrong) or comparison.moved(pairs)
+    return (
+        comparison.nearly("result", pairs)
+        or comparison.moved(pairs)
+        or comparison.by_cases(case, case.facts, wrong)
+    )
+
+
+def _of_another_output(case: CaseFile, place: int) -> Said | None:
+    """What belongs at the place of another output."""
+    names = case.contract.outputs
+    for other in range(len(names)):
+        seen = [(t, t.outputs[place].value) for _, t in case.plain if not t.crash]
+        right = [(got, case.results(t)[other]) for t, got in seen]
+        if other != place and all(a is not None and error_of(a, b) < 1e-9 for a, b in right):
+            looks = f"What you return as {names[place]} is {names[other]}."
+            hint = "In which order does the task name the outputs?"
+            return Said((), looks, hint)
+    return None
 
 
 def _of_other_inputs(

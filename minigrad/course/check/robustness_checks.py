@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import collections
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from minigrad.course.check import traits, wording
 from minigrad.course.check.casefile import CaseFile, error_of, thrown
-from minigrad.course.check.facts import Array, Pass, Trial
+from minigrad.course.check.facts import Array, Case, Pass, Trial
 from minigrad.course.check.findings import UNNAMED, Finding
 from minigrad.course.check.forward_checks import where_of
-from minigrad.course.check.samples import COARSE, coarse
+from minigrad.course.check.samples import COARSE, coarse, of_pass
 from minigrad.course.check.side_effects import left_behind
 from minigrad.course.check.spy import equal
-from minigrad.course.check.trials import SHARED
+from minigrad.course.check.trials import FIRST, SECOND, SHARED
 
 UNLIKELY = 1e-9
 """With a chance as small as this, it's held to be no accident."""
@@ -311,13 +312,28 @@ def _same_numbers(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
 
 def other_numbers(case: CaseFile) -> Iterator[Finding]:
     """A gradient that is wrong for numbers that no other trial has tried."""
-    for _, trial, run in case.passes("first", "second"):
-        if run.crash is None and _wrong_slots(case, trial, run):
-            what = f"for other numbers, the gradient of {_names(case, trial, run)}"
-            what += " is wrong"
-            hint = "What else than its inputs could your backward depend on?"
-            yield Finding(UNNAMED, what, f"{case.name}.backward", hint=hint)
-            return
+    every = [
+        (bool(_wrong_slots(case, trial, run)), fact, trial, run)
+        for fact, trial, run in case.passes("plain", FIRST, SECOND)
+        if not run.crash
+    ]
+    wrong = [(fact, trial, run) for is_wrong, fact, trial, run in every if is_wrong]
+    for sample in itertools.chain(*[of_pass(case, *one) for one in wrong[:1]]):
+        if not sample.is_wrong:
+            continue
+        what, _ = wording.of_gradient(case, sample)
+        told: dict[bool, list[Mapping[traits.Trait, bool]]] = {True: [], False: []}
+        for is_wrong, fact, trial, run in every:
+            seen = Case(fact.case.name, trial.inputs, run.upstreams)
+            told[is_wrong].append(
+                traits.of_case(seen, case.contract.arguments, with_shapes=False)
+            )
+        words = traits.separating(told[True], told[False])[:1]
+        looks = f"Where it's wrong, {words[0]}; where it's right, never." if words else ""
+        hint = "Run your Function on this case. Which line treats these numbers in "
+        hint += "another way than those of the cases before?"
+        yield Finding(UNNAMED, what, f"{case.name}.backward", looks, hint)
+        return
 
 
 def second_backward(case: CaseFile) -> Iterator[Finding]:
@@ -333,6 +349,12 @@ def second_backward(case: CaseFile) -> Iterator[Finding]:
         return
 
 
+UNNOTICED = (
+    "What reaches backward besides ctx.saved_tensors, or is in there as a copy without "
+    "a history (detach)? Only what is saved as it came is compared with its version."
+)
+
+
 def written_inputs(case: CaseFile) -> Iterator[Finding]:
     """An input that is changed after forward must be noticed, or not matter."""
     for fact, trial, run in case.passes("written "):
@@ -343,9 +365,11 @@ def written_inputs(case: CaseFile) -> Iterator[Finding]:
         what += " the gradient changed with it, and no error was raised"
         arrays = any(a.kind == "ndarray" and a.shares_memory for a in trial.attributes)
         shared = case.declared.tensors_shared or case.declared.tensors_on_class
+        where, hint = f"{case.name}, what forward leaves on ctx", ""
+        ids = ("S08",) if arrays else ("S06",)
         if shared and not trial.attributes:
             ids = ("S04",) if case.declared.tensors_on_class else ("S05",)
-        else:
-            ids = ("S08",) if arrays else ("S06",)
-        yield Finding(ids, what, f"{case.name}, what forward leaves on ctx")
+        elif trial.saved and not trial.attributes:
+            ids, hint = UNNAMED, UNNOTICED
+        yield Finding(ids, what, where, hint=hint)
         return

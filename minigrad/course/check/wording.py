@@ -98,6 +98,8 @@ def _case_of(fact: Facts, trial: Trial) -> str:
     kinds = {
         "zero": "with an upstream gradient of zeros",
         "expanded": "with the expanded upstream gradient of y.sum()",
+        "first": "beside another call",
+        "second": "with other numbers",
     }
     special = kinds.get(trial.name, "")
     return f"{fact.case.name}, {special}" if special else fact.case.name

@@ -34,7 +34,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
             said = float(said)
             name = (
                 "missed.no_size"
-                if answer(n, 2 * size) == said
+                if is_near(answer(n, 2 * size), said)
                 else usual(n, size, said)
                 if n == LENGTHS[0]
                 else "missed.short"
@@ -42,7 +42,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
             yield say(name, n=n, size=size, said=said, measured=measured)
 
 
-def is_near(said: Any, measured: int) -> bool:
+def is_near(said: Any, measured: float) -> bool:
     """Whether it is as near as is asked for; what is no number is near to nothing."""
     return bool(abs(said - measured) <= WITHIN * measured)
 

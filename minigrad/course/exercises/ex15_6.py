@@ -21,11 +21,14 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     by_vmap, speedup = answer
     w, x, targets = (random.uniform(0.5, 2, shape) for shape in ((3,), (5, 3), (5,)))
     run = tried(batches.each_gradient, (by_vmap,), w, x, targets)
-    yield wrong_gradients(run, 2 * (x @ w - targets)[:, None] * x)
+    errors = 2 * (x @ w - targets)[:, None]
+    yield wrong_gradients(run, errors * x, errors * w)
     yield from timings.look_at(speedup, random, ("speedup", "slow", "fast"))
 
 
-def wrong_gradients(run: Mapped | Crash, each: Array) -> Finding | None:
+def wrong_gradients(
+    run: Mapped | Crash, each: Array, for_x: Array
+) -> Finding | None:
     """What is wrong with the gradients; the loss is to be called once for all."""
     if isinstance(run, Crash):
         return say.of_crash("crashed", run)
@@ -33,12 +36,14 @@ def wrong_gradients(run: Mapped | Crash, each: Array) -> Finding | None:
         return say("no_tensor", kind=run.kind)
     got, mean = run.result, each.mean(0)
     if same(got, each):
-        loops = say("loop", calls=run.calls) if run.calls != 1 else None
+        name = "loop" if run.calls else "loop.unused"
+        loops = say(name, calls=run.calls) if run.calls != 1 else None
         return loops or left_behind("by_vmap", run.changed)
     known = {
         "mean": [mean, each / len(each), np.tile(mean, (len(each), 1))],
         "sum": [each.sum(0)],
         "transposed": [each.T],
+        "for_x": [for_x],
     }
     name = named("gradients", known, lambda wrong: any(same(got, w) for w in wrong))
     return say(name, got=got, shape=got.shape, wanted=each[0], count=len(each))

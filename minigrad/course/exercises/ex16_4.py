@@ -37,17 +37,23 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     run = seen(weighed, (answer,), x, y, tuple(weights), STEPS, RATE)
     exactly = minigrad.tensor(x.astype(float)), minigrad.tensor(y)
     doubles = tuple([each.astype(float) for each in weights])
-    yield judged(run, *downhill(loss_of, exactly, doubles, STEPS, RATE))
+    losses, gradient = downhill(loss_of, exactly, doubles, STEPS, RATE)
+    layers = [minigrad.tensor(each) for each in doubles]
+    pairs = list(zip(layers[::2], layers[1::2], strict=True))
+    yield judged(run, losses, gradient, float(loss_of(*exactly, pairs, last=True)))
 
 
-def loss_of(x: Any, y: Any, layers: list[Any]) -> Any:
-    """The right loss, by the engine's own operations."""
+def loss_of(x: Any, y: Any, layers: list[Any], last: bool = False) -> Any:
+    """The right loss, by the engine's own operations; or with a ReLU at the end."""
     for matrix, bias in layers[:-1]:
         x = linear(x, matrix, bias).relu()
-    return cross_entropy(linear(x, *layers[-1]), y)
+    logits = linear(x, *layers[-1])
+    return cross_entropy(logits.relu() if last else logits, y)
 
 
-def judged(run: Weighed, losses: Array, gradient: Array | None) -> Finding | None:
+def judged(
+    run: Weighed, losses: Array, gradient: Array | None, with_last: float
+) -> Finding | None:
     """What is wrong; if nothing is, how much is kept."""
     if run.crash is not None:
         name = "crashed" if run.phase == "loss" else "double"
@@ -62,6 +68,7 @@ def judged(run: Weighed, losses: Array, gradient: Array | None) -> Finding | Non
 
     off = np.abs(run.losses - losses) / losses[0]
     signs = {
+        "loss.last": bool(abs(run.losses[0] - with_last) <= 1e-3 * with_last),
         "loss": not off[0] <= 0.01,
         "gradient": differs(run.gradient),
         "curve": not off.max() <= 0.01,

@@ -67,7 +67,8 @@ ONE: dict[str, tuple[str, Callable[..., Any]]] = {
         lambda x, y: (x * y.sum()).sum(-1, keepdims=True),
     ),
     "mean": ("x.sum() * y", lambda x, y: x.mean() * y),
-    "axis": ("x.cumsum(0) * y", lambda x, y: x.cumsum(1) * y),
+    "axis": ("x.max(0) + y.sum()", lambda x, y: x.max(1) + y.sum()),
+    "other_axis": ("x.cumsum(0) * y", lambda x, y: x.cumsum(1) * y),
     "kept_axis": ("x.sum(1) + y.sum()", lambda x, y: x.sum(1, keepdims=True) + y.sum()),
     "bound": ("x * (x > 1.5)", lambda x, y: x * (x >= 1.5)),
     "condition": ("x * (x > y)", lambda x, y: x * (x < y)),
@@ -109,8 +110,8 @@ BLOCKS = {
         lambda n: 5 * (1 + sum(range(n))),
     ),
     "unpacked": (
-        "def f(n):\n    a, b = n\n    return a - b * b",
-        lambda n: n[1] - n[0] ** 2,
+        "def f(n):\n    a, b = n.saved_tensors\n    return a - b * b",
+        lambda n: n.saved_tensors[1] - n.saved_tensors[0] ** 2,
     ),
 }
 
@@ -118,7 +119,10 @@ BLOCKS = {
 @pytest.mark.parametrize("kind", BLOCKS)
 def test_lines_that_are_misplaced_are_found(kind: str) -> None:
     source, right = BLOCKS[kind]
-    given = [(3, 4), (2, 7), (5, 1)] if kind == "unpacked" else [3, 5, 6]
+    given: list[Any] = [3, 5, 6]
+    if kind == "unpacked":
+        pairs = (3, 4), (2, 7), (5, 1)
+        given = [SimpleNamespace(saved_tensors=pair) for pair in pairs]
     found = mended(made(source), right, *[(n,) for n in given])
     assert found is not None
     assert found.kind == kind
