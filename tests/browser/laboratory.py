@@ -280,13 +280,11 @@ class Notebook:
 
     def html_of(self, index: int) -> str:
         """All HTML that a cell has put out."""
-        outputs = self.cells()[index]["outputs"]
-        parts = [o["data"].get("text/html", "") for o in outputs if "data" in o]
-        return "".join("".join(part) for part in parts)
+        return html_in(self.cells()[index])
 
     def players(self) -> list[int]:
         """The indices of the cells that have put out a player."""
-        return [i for i in range(len(self.cells())) if "<iframe" in self.html_of(i)]
+        return [i for i, one in enumerate(self.cells()) if "<iframe" in html_in(one)]
 
     def player(self, index: int) -> Frame:
         """The frame of the player that a cell shows, once the player has started."""
@@ -330,6 +328,12 @@ class Notebook:
 
     def wait_for_no_cover(self) -> None:
         self.page.wait_for_selector("#jupyterlab-splash", state="detached")
+
+
+def html_in(cell: dict[str, Any]) -> str:
+    """All HTML among the outputs of a cell."""
+    parts = [o["data"].get("text/html", "") for o in cell["outputs"] if "data" in o]
+    return "".join("".join(part) for part in parts)
 
 
 def wait_for_player(frame: Frame | Page) -> None:
