@@ -83,10 +83,11 @@ def environment(home: Path) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Lab:
-    """A running JupyterLab: its address and the folder it serves."""
+    """A running JupyterLab: its address, and a folder that it serves or has below."""
 
     url: str
     folder: Path
+    below: str = ""
 
 
 @contextlib.contextmanager
@@ -113,6 +114,9 @@ def running_lab(
         "--IdentityProvider.token=",
         "--LabApp.expose_app_in_browser=True",
         "--LabApp.news_url=None",
+        # Kernels whose pages are closed.
+        "--MappingKernelManager.cull_idle_timeout=60",
+        "--MappingKernelManager.cull_interval=20",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]
     log = home / "lab.log"
@@ -176,7 +180,7 @@ class Notebook:
         self, page: Page, lab: Lab, path: str, where: str = "lab/tree"
     ) -> None:
         self.page = page
-        page.goto(f"{lab.url}/{where}/{path}?reset")
+        page.goto(f"{lab.url}/{where}/{lab.below}{path}?reset")
         self.wait_until_ready()
 
     def wait_until_ready(self) -> None:
