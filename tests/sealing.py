@@ -31,12 +31,16 @@ def sealed_state() -> Iterator[None]:
     random.seed(0)
     np.random.seed(0)
     minigrad.manual_seed(0)
-    dtype = minigrad.get_default_dtype()
     here = contextlib.chdir(os.getcwd())
     with here, mock.patch.dict(os.environ), np.printoptions(), np.errstate():
         yield
+    put_back()
+
+
+def put_back() -> None:
+    """Modes as they are at first, and nothing that listens."""
     minigrad.set_grad_enabled(True)
-    minigrad.set_default_dtype(dtype)
+    minigrad.set_default_dtype(minigrad.float32)
     minigrad.set_printoptions(profile="default")
     minigrad.autograd.set_detect_anomaly(False)
     minigrad.teaching(False)

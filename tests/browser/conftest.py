@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from minigrad import _workspace
 from minigrad.views import Recording
-from tests.browser.laboratory import FLAGS, Lab, running_lab
+from tests.browser.laboratory import FLAGS, ROOT, Lab, running_lab
 from tests.views import stories
 
 Open = Callable[..., Page]
@@ -39,11 +40,26 @@ def browser(chromium: str) -> Iterator[Browser]:
         started.close()
 
 
+@pytest.fixture(scope="session")
+def server(
+    chromium: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Lab, Path]]:
+    """JupyterLab, which starts once in each process, and where its settings are."""
+    home = tmp_path_factory.mktemp("lab")
+    with running_lab(home) as running:
+        yield running, home / "settings"
+
+
 @pytest.fixture(scope="module")
-def lab(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """JupyterLab on copies of the lessons and exercises."""
-    with running_lab(tmp_path_factory.mktemp("lab")) as running:
-        yield running
+def lab(
+    browser: Browser, server: tuple[Lab, Path], request: pytest.FixtureRequest
+) -> Lab:
+    """JupyterLab on copies of the lessons and exercises for this module alone."""
+    (running, settings), name = server, request.module.__name__.rpartition(".")[2]
+    _workspace.lay_out(ROOT, running.folder / name)
+    for theme in settings.rglob("themes.jupyterlab-settings"):
+        theme.unlink()
+    return Lab(running.url, running.folder / name, f"{name}/")
 
 
 @pytest.fixture(scope="module")

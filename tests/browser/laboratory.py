@@ -83,10 +83,11 @@ def environment(home: Path) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Lab:
-    """A running JupyterLab: its address and the folder it serves."""
+    """A running JupyterLab: its address, and a folder that it serves or has below."""
 
     url: str
     folder: Path
+    below: str = ""
 
 
 @contextlib.contextmanager
@@ -113,6 +114,9 @@ def running_lab(
         "--IdentityProvider.token=",
         "--LabApp.expose_app_in_browser=True",
         "--LabApp.news_url=None",
+        # Kernels whose pages are closed.
+        "--MappingKernelManager.cull_idle_timeout=60",
+        "--MappingKernelManager.cull_interval=20",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]
     log = home / "lab.log"
@@ -176,7 +180,7 @@ class Notebook:
         self, page: Page, lab: Lab, path: str, where: str = "lab/tree"
     ) -> None:
         self.page = page
-        page.goto(f"{lab.url}/{where}/{path}?reset")
+        page.goto(f"{lab.url}/{where}/{lab.below}{path}?reset")
         self.wait_until_ready()
 
     def wait_until_ready(self) -> None:
@@ -280,13 +284,11 @@ class Notebook:
 
     def html_of(self, index: int) -> str:
         """All HTML that a cell has put out."""
-        outputs = self.cells()[index]["outputs"]
-        parts = [o["data"].get("text/html", "") for o in outputs if "data" in o]
-        return "".join("".join(part) for part in parts)
+        return html_in(self.cells()[index])
 
     def players(self) -> list[int]:
         """The indices of the cells that have put out a player."""
-        return [i for i in range(len(self.cells())) if "<iframe" in self.html_of(i)]
+        return [i for i, one in enumerate(self.cells()) if "<iframe" in html_in(one)]
 
     def player(self, index: int) -> Frame:
         """The frame of the player that a cell shows, once the player has started."""
@@ -330,6 +332,12 @@ class Notebook:
 
     def wait_for_no_cover(self) -> None:
         self.page.wait_for_selector("#jupyterlab-splash", state="detached")
+
+
+def html_in(cell: dict[str, Any]) -> str:
+    """All HTML among the outputs of a cell."""
+    parts = [o["data"].get("text/html", "") for o in cell["outputs"] if "data" in o]
+    return "".join("".join(part) for part in parts)
 
 
 def wait_for_player(frame: Frame | Page) -> None:

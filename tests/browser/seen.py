@@ -48,10 +48,10 @@ READ_PLAYER = """
 """
 
 READ_TEXTS = """
-root => {
+selector => {
   for (const animation of document.getAnimations()) animation.finish();
   const found = [];
-  for (const one of root.querySelectorAll("*")) {
+  for (const one of document.querySelectorAll(`:is(${selector}) *`)) {
     const own = [...one.childNodes].filter(n => n.nodeType === Node.TEXT_NODE);
     const words = own.map(n => n.data).join("").trim();
     if (!words || one.closest("svg") || !one.checkVisibility()) continue;
@@ -78,10 +78,8 @@ def contrasts(frame: Frame | Page, selector: str) -> dict[str, float]:
 
     Pictures are left out: in SVG a shape beside the text is what lies behind it.
     """
-    roots = frame.query_selector_all(selector)
-    texts = [text for root in roots for text in root.evaluate(READ_TEXTS)]
     measured: dict[str, float] = {}
-    for text in texts:
+    for text in frame.evaluate(READ_TEXTS, selector):
         ratio = contrast_on(text["colour"], text["grounds"])
         words = text["words"]
         measured[words] = min(ratio, measured.get(words, ratio))

@@ -7,11 +7,11 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from minigrad.course.author import build
 from minigrad.course.exercises import catalogue
-from tests.browser.laboratory import Lab, running_lab
+from tests.browser.laboratory import Lab
 from tests.browser.typist import Typist, opened
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,17 +99,10 @@ def do_exercises(page: Page, lab: Lab) -> None:
             sheet.run(index)
 
 
-def test_full_lesson_with_its_exercises_by_keyboard(
-    browser: Browser, tmp_path: Path
-) -> None:
-    with running_lab(tmp_path) as lab:
-        context = browser.new_context(viewport={"width": 1400, "height": 950})
-        context.set_default_timeout(30_000)
-        page = context.new_page()
-        do_lesson(page, lab)
-        do_exercises(page, lab)
-        context.close()
-        lines = (lab.folder / "progress.jsonl").read_text("utf8").splitlines()
-        entries = [json.loads(line) for line in lines]
+def test_full_lesson_with_its_exercises_by_keyboard(page: Page, lab: Lab) -> None:
+    do_lesson(page, lab)
+    do_exercises(page, lab)
+    lines = (lab.folder / "progress.jsonl").read_text("utf8").splitlines()
+    entries = [json.loads(line) for line in lines]
     solved = {e["exercise"] for e in entries if e.get("state") == "solved"}
     assert solved == {n for n in catalogue.names() if n.startswith(LESSON[:2])}

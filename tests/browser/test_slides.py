@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from nbclient import NotebookClient
-from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Page
 
 from minigrad import _workspace
@@ -18,8 +14,10 @@ from minigrad.course.author import slides
 from tests.browser import presented
 from tests.browser.conftest import READY
 from tests.browser.seen import unreadable
+from tests.notebooks.kernels import ROOT, Kernel, kernel
 
-ROOT = Path(__file__).resolve().parents[2]
+__all__ = ["kernel"]
+
 LESSONS = [path.stem[:2] for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 SMALLEST = 23.95
 """Pixels on a slide of 720: 18 points, but for rounding."""
@@ -85,28 +83,14 @@ KEYS_ARE_CUT = """() => {
 PLAYERS = "() => [...document.querySelectorAll('iframe')].map(({ srcdoc }) => srcdoc)"
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Runs lessons one after the other in one kernel, which takes a second to start."""
-    workspace = tmp_path_factory.mktemp("workspace")
-    _workspace.lay_out(ROOT, workspace)
-    home = {"PYTHONPATH": str(ROOT), "MINIGRAD_HOME": str(workspace)}
-    where = {"metadata": {"path": str(workspace / "notebooks")}}
-    client = NotebookClient(new_notebook(), timeout=slides.SECONDS, resources=where)
-
-    def ran(book: NotebookNode) -> NotebookNode:
-        book.cells.insert(1, new_code_cell("%reset -f"))
-        client.nb = book
-        return client.execute(cleanup_kc=False, env=os.environ | home)
-
-    yield ran
-    client.nb = new_notebook()
-    client.execute()  # which ends the kernel
-
-
 @pytest.fixture
-def deck(page: Page, run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(slides, "run", run)
+def deck(
+    page: Page, kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Any:
+    _workspace.lay_out(ROOT, tmp_path / "work")
+    monkeypatch.setattr(
+        slides, "run", lambda book: kernel.run(book, tmp_path / "work/notebooks")
+    )
 
     def opened(lesson: str, theme: str = "light") -> Page:
         file = tmp_path / "slides.html"

@@ -16,8 +16,8 @@ from minigrad import _workspace, course
 from minigrad.course.exercises import catalogue
 from minigrad.course.grade import command, results
 from minigrad.course.notebook import journal
+from tests.notebooks.kernels import ROOT
 from tests.notebooks.test_landed_workspace import files
-from tests.notebooks.test_run import ROOT
 
 LANDED = Path(__file__).with_name("before_rooms.tar.xz")
 LESSON = "05_how_backward_finds_its_way"

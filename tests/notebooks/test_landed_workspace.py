@@ -14,15 +14,10 @@ import pytest
 from minigrad import _workspace, course
 from minigrad.course.exercises import catalogue
 from minigrad.course.notebook import journal
-from tests.notebooks.test_run import (
-    ROOT,
-    kernel_sees_this_checkout,
-    read,
-    run,
-    said,
-)
+from tests.notebooks.kernels import ROOT, Kernel, kernel
+from tests.notebooks.test_run import read, said
 
-__all__ = ["kernel_sees_this_checkout"]
+__all__ = ["kernel"]
 
 LANDED = Path(__file__).with_name("landed.tar.xz")
 START = Path("notebooks/00_start_here.ipynb")
@@ -101,12 +96,14 @@ def test_progress_and_ids_survive(landed: Path) -> None:
     assert solved == ["00.1", "01.1", "01.4"]
 
 
-def test_predictions_come_back_locked_and_now_with_an_outcome(landed: Path) -> None:
+def test_predictions_come_back_locked_and_now_with_an_outcome(
+    landed: Path, kernel: Kernel
+) -> None:
     _workspace.lay_out(ROOT, landed)
     book = read(landed / START)
     (cell,) = [cell for cell in book.cells if '"00.value"' in cell.source]
     cell.source = cell.source.removesuffix(")") + 'answer="b")'
-    run(book, landed / "notebooks")
+    kernel.run(book, landed / "notebooks")
     assert "✗ You said: y = 10, gradient 2. The run says: y = 10, gradient 5" in said(
         cell
     )
@@ -114,8 +111,8 @@ def test_predictions_come_back_locked_and_now_with_an_outcome(landed: Path) -> N
     assert [entry["answer"] for entry in kept] == ["y = 10, gradient 2"]
 
 
-def test_lesson_that_was_edited_still_runs(landed: Path) -> None:
-    book = run(read(landed / EDITED), landed / "notebooks")
+def test_lesson_that_was_edited_still_runs(landed: Path, kernel: Kernel) -> None:
+    book = kernel.run(read(landed / EDITED), landed / "notebooks")
     assert "MY NOTE" in "".join(cell.source for cell in book.cells)
     (join,) = [cell for cell in book.cells if '"05.join"' in cell.source]
     assert not [output for output in join.outputs if output.output_type == "error"]

@@ -20,21 +20,20 @@ from minigrad import _workspace
 from minigrad.course.author.build import FIRST_LINE
 from minigrad.course.notebook.faq import FOLD, unfolded
 from minigrad.views.page import steps_at_first
+from tests.notebooks.kernels import ROOT, Kernel, kernel
 from tests.notebooks.test_run import (
     LESSONS,
-    ROOT,
+    SLUG,
     asked,
     assert_pictures_are_told,
-    kernel_sees_this_checkout,
     place_of,
     read,
     recordings,
-    run_on,
     said,
     shown,
 )
 
-__all__ = ["kernel_sees_this_checkout"]
+__all__ = ["kernel"]
 
 ASKING = [
     path
@@ -66,7 +65,7 @@ Both = Callable[[Path], list[NotebookNode]]
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Both:
+def both(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel) -> Both:
     """What a notebook shows as built, and what its questions answer at its end."""
 
     @cache
@@ -78,7 +77,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Both:
             committed(cell, "a")
         count = len(book.cells)
         book.cells += answers
-        run_on(book, place_of(path, workspace))
+        kernel.run(book, place_of(path, workspace), errors=True)
         as_built = new_notebook(cells=book.cells[:count], metadata=book.metadata)
         return [as_built, new_notebook(cells=book.cells[count:])]
 
@@ -163,6 +162,18 @@ def test_lesson_runs_from_top_to_bottom(path: Path, as_built: Run) -> None:
     assert_pictures_are_told(book)
 
 
+def test_lesson_01_shows_what_its_text_says(as_built: Run) -> None:
+    book = as_built(ROOT / "notebooks" / f"{SLUG}.ipynb")
+    text = "\n".join(said(cell) for cell in book.cells if cell.cell_type == "code")
+    assert "<class 'minigrad.autograd.function.MulConstantBackward'>" in text
+    assert "(True, False)" in text
+    assert "tensor([200.,   1.])" in text
+    assert "Double.forward: MulBackward0" in text
+    players = [cell for cell in book.cells if "iframe" in shown(cell).lower()]
+    assert len([c for c in players if c.source.startswith("%%step")]) == 1
+    assert len(players) == 1
+
+
 def failing(cells: list[NotebookNode]) -> list[str]:
     """The cells that raise, though they are not meant to."""
     return [
@@ -173,9 +184,9 @@ def failing(cells: list[NotebookNode]) -> list[str]:
     ]
 
 
-def test_cell_that_fails_is_found(tmp_path: Path) -> None:
+def test_cell_that_fails_is_found(tmp_path: Path, kernel: Kernel) -> None:
     book = new_notebook(cells=[new_code_cell("1 / 0"), new_code_cell("1 / 1")])
-    assert failing(run_on(book, tmp_path).cells) == ["1 / 0"]
+    assert failing(kernel.run(book, tmp_path, errors=True).cells) == ["1 / 0"]
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda p: p.stem)

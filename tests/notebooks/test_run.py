@@ -8,7 +8,6 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import nbclient
 import nbformat
 import numpy as np
 import pytest
@@ -18,9 +17,11 @@ from minigrad import _workspace
 from minigrad.course.author.build import ASKED
 from minigrad.utils import jit
 from tests.browser.told import trace_in
+from tests.notebooks.kernels import ROOT, Kernel, kernel
 from tests.tracing.pictures import inconsistencies
 
-ROOT = Path(__file__).resolve().parents[2]
+__all__ = ["kernel"]
+
 SLUG = "01_where_ctx_comes_from"
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 TEST = "concept_test"  # a notebook without checks: it says nothing of its answers
@@ -42,12 +43,6 @@ class Mul(mg.autograd.Function):
 """
 
 
-@pytest.fixture(autouse=True)
-def kernel_sees_this_checkout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
-
-
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     """A workspace as ``lab`` lays it out, for this test alone."""
@@ -64,42 +59,6 @@ def place_of(path: Path, workspace: Path) -> Path:
 
 def read(path: Path) -> NotebookNode:
     return nbformat.read(path, as_version=4)
-
-
-def run(book: NotebookNode, folder: Path) -> NotebookNode:
-    """Run every cell in a fresh kernel; the file on disk stays as it is."""
-    client = nbclient.NotebookClient(
-        book, timeout=120, resources={"metadata": {"path": str(folder)}}
-    )
-    return client.execute()
-
-
-def run_on(book: NotebookNode, folder: Path) -> NotebookNode:
-    """Run every cell, also after one that raises."""
-    client = nbclient.NotebookClient(
-        book,
-        timeout=120,
-        allow_errors=True,
-        resources={"metadata": {"path": str(folder)}},
-    )
-    return client.execute()
-
-
-class WithAPerson(nbclient.NotebookClient):
-    """A client that could answer ``input()``, as JupyterLab and Notebook 7 say."""
-
-    async def async_start_new_kernel_client(self) -> Any:
-        client = await super().async_start_new_kernel_client()
-        client.allow_stdin = True
-        return client
-
-
-def run_all(book: NotebookNode, folder: Path) -> NotebookNode:
-    """*Run All*, as in a frontend: the first cell that raises would end it."""
-    client = WithAPerson(
-        book, timeout=120, resources={"metadata": {"path": str(folder)}}
-    )
-    return client.execute()
 
 
 def recordings(book: NotebookNode) -> list[Any]:
@@ -148,20 +107,23 @@ def shown(cell: NotebookNode) -> str:
 
 
 def test_concept_test_asks_everything_and_tells_the_answers_to_instructors_only(
-    workspace: Path,
+    workspace: Path, kernel: Kernel
 ) -> None:
     told = {}
     for folder in ("exercises", "solutions"):
         path = ROOT / folder / TEST / f"{TEST}.ipynb"
-        told[folder] = "".join([said(c) for c in run(read(path), workspace).cells])
+        book = kernel.run(read(path), workspace)
+        told[folder] = "".join([said(c) for c in book.cells])
     assert "S04 state kept on the class" in told["solutions"]
     assert "S04" not in told["exercises"]
     assert told["exercises"].count("What does this print?") == 2
 
 
 @pytest.mark.parametrize("path", SOLUTIONS, ids=lambda p: p.stem)
-def test_solution_is_solved_by_every_check(path: Path, workspace: Path) -> None:
-    book = run(read(path), place_of(path, workspace))
+def test_solution_is_solved_by_every_check(
+    path: Path, workspace: Path, kernel: Kernel
+) -> None:
+    book = kernel.run(read(path), place_of(path, workspace))
     checks = tagged(book, "check")
     assert checks
     for cell in checks:
@@ -174,10 +136,12 @@ def test_solution_is_solved_by_every_check(path: Path, workspace: Path) -> None:
 
 
 @pytest.mark.parametrize("slug", [SLUG, "gym"])
-def test_exercises_as_shipped_are_not_tried(slug: str, workspace: Path) -> None:
+def test_exercises_as_shipped_are_not_tried(
+    slug: str, workspace: Path, kernel: Kernel
+) -> None:
     """Where nobody could answer, as in nbconvert; *Run All* has a test for each."""
     (path,) = (ROOT / "exercises" / slug).glob("*.ipynb")
-    book = run_on(read(path), place_of(path, workspace))
+    book = kernel.run(read(path), place_of(path, workspace), errors=True)
     checks = tagged(book, "check")
     assert checks
     for cell in checks:
@@ -188,13 +152,13 @@ def test_exercises_as_shipped_are_not_tried(slug: str, workspace: Path) -> None:
 
 
 def test_exercise_without_the_upstream_gradient_is_named_in_the_notebook(
-    workspace: Path,
+    workspace: Path, kernel: Kernel
 ) -> None:
     path = ROOT / "exercises" / SLUG / "01_exercises.ipynb"
     book = read(path)
     (answer,) = [c for c in tagged(book, "exercise") if "class Mul(" in c.source]
     answer.source = FORGETS_UPSTREAM
-    run_on(book, place_of(path, workspace))
+    kernel.run(book, place_of(path, workspace), errors=True)
     (check,) = [c for c in tagged(book, "check") if '"01.4"' in c.source]
     assert check.outputs[-1].ename == "CheckFailed"
     assert 'data-state="wrong" data-mistakes="C01"' in shown(check)
@@ -203,15 +167,15 @@ def test_exercise_without_the_upstream_gradient_is_named_in_the_notebook(
 
 @pytest.mark.parametrize("path", EXERCISES, ids=lambda p: p.stem)
 def test_run_all_on_untouched_exercises_goes_through(
-    path: Path, workspace: Path
+    path: Path, workspace: Path, kernel: Kernel
 ) -> None:
-    book = run_all(read(path), place_of(path, workspace))
+    book = kernel.run(read(path), place_of(path, workspace), asks=True)
     for cell in tagged(book, "check"):
         assert shown(cell).count('data-state="not tried"') == 1
 
 
 def test_run_all_on_half_done_exercises_brings_everything_back_the_next_day(
-    workspace: Path,
+    workspace: Path, kernel: Kernel
 ) -> None:
     path = ROOT / "exercises" / SLUG / "01_exercises.ipynb"
     book = read(path)
@@ -219,9 +183,10 @@ def test_run_all_on_half_done_exercises_brings_everything_back_the_next_day(
     answer.source = FORGETS_UPSTREAM
     same = next(c for c in book.cells if c.source == 'check("01.1")')
     same.source = 'check("01.1", ["false", "true", "true", "false", "false"])'
-    run_all(book, place_of(path, workspace))
+    kernel.run(book, place_of(path, workspace), asks=True)
+    kernel.close()
     same.source = 'check("01.1")'
-    run_all(book, place_of(path, workspace))
+    kernel.run(book, place_of(path, workspace), asks=True)
     assert shown(same).count('data-state="solved"') == 1
     (check,) = [c for c in tagged(book, "check") if '"01.4"' in c.source]
     assert shown(check).count('data-state="wrong" data-mistakes="C01"') == 1
@@ -229,25 +194,12 @@ def test_run_all_on_half_done_exercises_brings_everything_back_the_next_day(
 
 
 def test_verdict_is_shown_again_in_another_cell_and_not_in_its_own(
-    tmp_path: Path,
+    tmp_path: Path, kernel: Kernel
 ) -> None:
     first = "from minigrad.course import check\nv = check('01.4')\nv"
     cells = [nbformat.v4.new_code_cell(source) for source in (first, "v")]
-    book = run_all(nbformat.v4.new_notebook(cells=cells), tmp_path)
+    book = kernel.run(nbformat.v4.new_notebook(cells=cells), tmp_path, asks=True)
     assert [shown(cell).count("data-state") for cell in book.cells] == [1, 1]
-
-
-def test_lesson_01_shows_what_its_text_says(workspace: Path) -> None:
-    path = ROOT / "notebooks" / f"{SLUG}.ipynb"
-    book = run(read(path), place_of(path, workspace))
-    text = "\n".join(said(cell) for cell in book.cells if cell.cell_type == "code")
-    assert "<class 'minigrad.autograd.function.MulConstantBackward'>" in text
-    assert "(True, False)" in text
-    assert "tensor([200.,   1.])" in text
-    assert "Double.forward: MulBackward0" in text
-    players = [cell for cell in book.cells if "iframe" in shown(cell).lower()]
-    assert len([c for c in players if c.source.startswith("%%step")]) == 1
-    assert len(players) == 1
 
 
 def test_race_of_lesson_14_goes_on_where_no_thread_can_be_started(
