@@ -1,4 +1,4 @@
-"""The scenes at several widths: nothing is cut off, nothing covers a name."""
+"""The scenes at several widths: nothing is cut off, what a step marks is in view."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from minigrad import nn
 from minigrad.autograd import Function, forward_ad
 from minigrad.views import record
 from tests.browser.conftest import ALL_OPEN
-from tests.browser.laboratory import wait_for_player
-from tests.browser.scenes import GO_TO_WORDS, SCENES, leaves
+from tests.browser.laboratory import ROOT, wait_for_player
+from tests.browser.pictures import FOLDER, STORY, recorded
+from tests.browser.scenes import GO_TO_WORDS, SCENES, THEMES, deep, leaves
 
 WIDTHS = (800, 944, 1200, 1400, 1600)
 
@@ -59,6 +60,21 @@ FAULTS = """
   }
   return [...found].sort();
 }
+"""
+MARKED = (".line.current, .line.failed", ".op.running, .box.running", ".row.flash")
+
+# Which of the marked things that are there cannot be seen whole in their pane.
+OUT_OF_VIEW = """
+selectors => selectors.filter(selector => {
+  const marked = [...document.querySelectorAll(selector)];
+  return marked.filter(one => one.checkVisibility()).some(one => {
+    const { top, bottom } = one.getBoundingClientRect();
+    return [one.closest(".listing"), one.closest(".body")].some(box => {
+      const room = box?.getBoundingClientRect();
+      return room && (top < room.top - 1 || bottom > room.bottom + 1);
+    });
+  });
+})
 """
 # The picture is fitted anew when the browser has told of its pane's new size.
 SETTLED = """
@@ -123,12 +139,14 @@ def laid_out(page: Page, width: int, recorded: Any, words: str, file: Path) -> A
     if words:  # of one recording
         page.evaluate(ALL_OPEN)
     assert page.evaluate(GO_TO_WORDS, words) != -1
+    assert page.locator(", ".join(MARKED)).count() > 0
     return faults_of(page)
 
 
 def faults_of(page: Page) -> Any:
     page.wait_for_function(SETTLED)
-    return page.evaluate(FAULTS)
+    hidden = page.evaluate(OUT_OF_VIEW, list(MARKED))
+    return [*page.evaluate(FAULTS), *[f"out of view: {one}" for one in hidden]]
 
 
 @pytest.mark.parametrize(
@@ -137,6 +155,7 @@ def faults_of(page: Page) -> Any:
         *SCENES,
         ("tangents", tangents, "with_zeros gives"),
         ("step", step, "backward is finished"),
+        ("deep", deep, "halved returns"),
     ],
 )
 def test_scene_is_whole_at_every_width(
@@ -155,6 +174,7 @@ def test_scene_is_whole_at_every_width(
         (".line .text { min-width: 900px }", "a marked line is cut"),
         (".ctx .body { padding-bottom: 999px }", "an entry of ctx is cut"),
         (".scene { transform: translateY(-100%) }", "the picture is cut"),
+        (".listing { height: 60px; flex: none }", f"out of view: {MARKED[0]}"),
     ],
 )
 def test_what_is_cut_or_covered_is_found(
@@ -182,3 +202,14 @@ def test_outputs_hang_on_one_box_and_the_gradient_is_told_of_one(
     assert node.locator(".chip").count() == 3
     assert node.locator(".box").count() == 1
     assert still.locator("g.call", has=node).locator(".tray.there").count() == 1
+
+
+def test_story_of_the_readme_is_still_the_one_of_its_pictures() -> None:
+    says = iter(event.get("why", "") for event in recorded().data["events"])
+    assert [words for words in STORY if not any(words in say for say in says)] == []
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for theme in THEMES:
+        for ending, most in (("png", 200_000), ("gif", 620_000)):
+            picture = FOLDER / f"player-{theme}.{ending}"
+            assert f".github/{picture.name}" in readme
+            assert picture.stat().st_size < most

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -13,7 +12,7 @@ from playwright.sync_api import Frame, Page
 
 from tests.browser.conftest import ALL_OPEN
 from tests.browser.laboratory import LESSON, LINES, Lab, Notebook, go
-from tests.browser.seen import brightness, on_screen, unreadable
+from tests.browser.seen import on_screen, unreadable
 from tests.browser.told import Trace, differences, told, trace_in
 from tests.views.folding import stops_of
 
@@ -91,16 +90,6 @@ def test_ten_steps_forward_and_three_back_show_what_the_records_say(
         assert differences(screen, told(trace, position)) == []
 
 
-def test_every_position_of_a_player_shows_what_the_records_say(
-    lesson: Notebook,
-) -> None:
-    frame, trace = at_start(lesson, BACKWARD)
-    last = len(trace["events"])
-    for position in [*range(last + 1), *reversed(range(last))]:
-        go(frame, position)
-        assert differences(on_screen(frame), told(trace, position)) == [], position
-
-
 def other_sentence(happened: list[Event]) -> None:
     happened[-1]["say"] += " Or not."
 
@@ -175,20 +164,3 @@ def test_sentence_and_code_are_readable_at_every_stop(
     for stop in stops_of(trace):
         go(frame, stop)
         assert unreadable(frame, "#player p, #player .code .text") == {}
-
-
-def test_light_and_dark_theme_look_different(
-    lesson: Notebook, screenshots: Path
-) -> None:
-    pictures = {}
-    for theme in ("Light", "Dark"):
-        lesson.use_theme(theme)
-        frame, trace = at_start(lesson, BACKWARD)
-        go(frame, stops_of(trace)[10])
-        frame.wait_for_function(
-            "() => document.getAnimations().every(one => one.playState === 'finished')"
-        )
-        pictures[theme] = screenshots / f"lesson-01-{theme.lower()}.png"
-        lesson.page.screenshot(path=pictures[theme])
-    assert brightness(pictures["Light"]) > 0.7
-    assert brightness(pictures["Dark"]) < 0.4

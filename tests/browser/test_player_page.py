@@ -151,14 +151,6 @@ def test_player_does_not_start_by_itself(opened: Opener) -> None:
     assert position(page) == 0
 
 
-def test_position_is_kept_when_the_page_is_loaded_again(opened: Opener) -> None:
-    page = opened(stories.fan_in())
-    press(page, "ArrowRight")
-    page.reload()
-    page.wait_for_function(READY)
-    assert position(page) == 1
-
-
 def test_failing_line_carries_the_message_to_the_end(opened: Opener) -> None:
     page = opened(stories.failing())
     press(page, "End")
@@ -286,15 +278,6 @@ def test_theme_follows_the_system(opened: Opener, scheme: str) -> None:
 def test_sentence_is_read_out(opened: Opener) -> None:
     page = opened(stories.fan_in())
     assert page.locator(".say").get_attribute("aria-live") == "polite"
-
-
-def test_every_button_has_a_name(opened: Opener) -> None:
-    page = opened(stories.fan_in())
-    names = page.locator(".bar button").evaluate_all(
-        "all => all.map((one) => one.getAttribute('aria-label') || one.textContent)"
-    )
-    assert len(names) == 17
-    assert all(names)
 
 
 def test_output_of_a_notebook_is_as_high_as_its_player(opened: Opener) -> None:

@@ -2,8 +2,6 @@
 
 import ast
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +9,8 @@ import pytest
 import minigrad
 from minigrad.engine import interpreters
 from minigrad.engine.interpreters import Interpreter, dispatched, opened, undispatched
+from tests.engine.test_seams import Named, package, read
 
-PACKAGE = Path(minigrad.__file__).parent
 SEAM = ("engine/interpreters.py", "transforms/", "func/", "autograd/forward_ad.py")
 """Who interprets, and who opens interpreters."""
 
@@ -44,41 +42,30 @@ KEEPS = {
 """The switches of a thread, of which forward mode has one."""
 
 
-def reads(node: ast.AST) -> bool:
-    """Whether ``node`` reads or sets what is open."""
-    if isinstance(node, ast.ImportFrom) and node.module == interpreters.__name__:
-        return not OPEN.isdisjoint({name.name for name in node.names})
-    if not isinstance(node, ast.Attribute):
-        return False
-    of_module = ast.unparse(node.value).endswith("interpreters")
-    return node.attr in SWITCHES or (of_module and node.attr in OPEN)
-
-
-def readers(source: str, path: str) -> Iterator[str]:
-    """The functions in ``source`` that read or set what is open."""
-
-    def walk(node: ast.AST, inside: tuple[str, ...]) -> Iterator[str]:
-        for child in ast.iter_child_nodes(node):
-            if reads(child):
-                yield f"{path}: {'.'.join(inside)}"
-            is_named = isinstance(child, (ast.FunctionDef, ast.ClassDef))
-            yield from walk(child, (*inside, child.name) if is_named else inside)
-
-    yield from walk(ast.parse(source), ())
-
-
-def all_readers() -> set[str]:
-    """Those of the whole package, but for the seam itself."""
-    found: set[str] = set()
-    for file in PACKAGE.rglob("*.py"):
-        path = file.relative_to(PACKAGE).as_posix()
-        if not path.startswith(SEAM):
-            found |= set(readers(file.read_text(encoding="utf-8"), path))
+def readers(named: list[Named]) -> set[str]:
+    """The functions that read or set what is open."""
+    found = set()
+    for name, node in named:
+        if isinstance(node, ast.ImportFrom):
+            is_asking = node.module == interpreters.__name__ and not OPEN.isdisjoint(
+                {alias.name for alias in node.names}
+            )
+        else:
+            of_module = ast.unparse(node.value).endswith("interpreters")
+            is_asking = node.attr in SWITCHES or (of_module and node.attr in OPEN)
+        if is_asking:
+            found.add(name)
     return found
 
 
 def test_only_apply_and_backward_ask_what_is_open_at_their_top() -> None:
-    assert all_readers() == ASKS | KEEPS
+    found = {
+        f"{path}: {name}"
+        for path, named in package().items()
+        if not path.startswith(SEAM)
+        for name in readers(named)
+    }
+    assert found == ASKS | KEEPS
 
 
 @pytest.mark.parametrize(
@@ -93,8 +80,8 @@ def test_only_apply_and_backward_ask_what_is_open_at_their_top() -> None:
 )
 def test_guard_is_found_wherever_it_stands(guard: str) -> None:
     source = f"class Op:\n    def rule(ctx):\n        {guard}\n"
-    assert set(readers(source, "x.py")) == {"x.py: Op.rule"}
-    assert list(readers("def rule(ctx):\n    return ctx.active\n", "x.py")) == []
+    assert readers(read(source)) == {"Op.rule"}
+    assert readers(read("def rule(ctx):\n    return ctx.active\n")) == set()
 
 
 class Noting(Interpreter):

@@ -13,28 +13,12 @@ from minigrad import errors
 from minigrad.autograd import forward_ad as fwAD
 from minigrad.engine.builtin import Builtin
 from minigrad.transforms import forward_ad_levels
+from tests.engine.test_interrupts import Cube
 
 
 def derivative(function: Any, x: Any) -> Any:
     """The derivative of a function of one number: one level more."""
     return minigrad.func.jvp(function, (x,), (minigrad.ones_like(x.detach()),))[1]
-
-
-class Cube(minigrad.autograd.Function):
-    """x**3 with a jvp of its own, which reads what save_for_forward kept."""
-
-    @staticmethod
-    def forward(x: Any) -> Any:
-        return x**3
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.save_for_forward(*inputs)
-
-    @staticmethod
-    def jvp(ctx: Any, t: Any) -> Any:
-        (x,) = ctx.saved_tensors
-        return t * x * x * 3
 
 
 @pytest.mark.parametrize("cube", [lambda x: x * x * x, lambda x: x**3, Cube.apply])

@@ -1,7 +1,8 @@
 """Who knows that observers listen: the engine's few seams, and nobody else."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import minigrad
@@ -58,70 +59,82 @@ OWNERS = {
 SEAM = {"engine/observe.py", "engine/grad_mode.py", "bench/unheard.py"}
 
 
-def functions_in(tree: ast.AST, name: str = "") -> Iterator[tuple[str, ast.AST]]:
-    """Every node of a module, with the function or class that it stands in."""
+Named = tuple[str, ast.Attribute | ast.ImportFrom]
+
+
+def named_in(tree: ast.AST, name: str = "") -> Iterator[Named]:
+    """Each attribute and import, with the function or class that it stands in."""
     for node in ast.iter_child_nodes(tree):
         inner = name
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             inner = f"{name}.{node.name}" if name else node.name
-        yield inner, node
-        yield from functions_in(node, inner)
+        if isinstance(node, (ast.Attribute, ast.ImportFrom)):
+            yield inner, node
+        yield from named_in(node, inner)
 
 
-def readers_in(source: str, attribute: str = FLAG) -> set[str]:
+def read(source: str) -> list[Named]:
+    return list(named_in(ast.parse(source)))
+
+
+@cache
+def package() -> dict[str, list[Named]]:
+    """What each file of the package names, by its path."""
+    return {
+        path.relative_to(PACKAGE).as_posix(): read(path.read_text(encoding="utf-8"))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
+def readers_in(named: list[Named], attribute: str = FLAG) -> set[str]:
     """The functions that read the flag of a mode, or another attribute."""
     return {
         name
-        for name, node in functions_in(ast.parse(source))
+        for name, node in named
         if isinstance(node, ast.Attribute) and node.attr == attribute
     }
 
 
-def asks_in(source: str) -> set[str]:
+def asks_in(named: list[Named]) -> set[str]:
     """What a module asks of ``observe`` that is not telling, adding or removing."""
     found = set()
-    for _, node in functions_in(ast.parse(source)):
-        if (
-            isinstance(node, ast.ImportFrom)
-            and node.module == "minigrad.engine.observe"
-        ):
+    for _, node in named:
+        if isinstance(node, ast.Attribute):
+            if ast.unparse(node.value) == "observe":
+                found |= {node.attr} & ASKS
+        elif node.module == "minigrad.engine.observe":
             found |= {alias.name for alias in node.names} & ASKS
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "observe":
-            found |= {node.attr} & ASKS
     return found
 
 
-def sources() -> Iterator[tuple[str, str]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        name = path.relative_to(PACKAGE).as_posix()
-        if name not in SEAM:
-            yield name, path.read_text(encoding="utf-8")
+def outside(find: Callable[..., set[str]], *more: str) -> dict[str, set[str]]:
+    """What is found in each file that is no part of the seam, if there is any."""
+    files = {path: named for path, named in package().items() if path not in SEAM}
+    found = {path: find(named, *more) for path, named in files.items()}
+    return {path: what for path, what in found.items() if what}
 
 
 def test_only_the_seam_tests_the_flag() -> None:
-    found = {name: readers_in(source) for name, source in sources()}
-    assert {name: readers for name, readers in found.items() if readers} == READERS
+    assert outside(readers_in) == READERS
 
 
 def test_references_are_counted_in_one_function() -> None:
-    found = {name: readers_in(source, "getrefcount") for name, source in sources()}
-    counting = {name: readers for name, readers in found.items() if readers}
+    counting = outside(readers_in, "getrefcount")
     assert counting == {"engine/core/node.py": {"first_grad"}}
 
 
 def test_only_who_adds_an_observer_asks_for_it() -> None:
-    found = {name: asks_in(source) for name, source in sources()}
-    assert {name: asked for name, asked in found.items() if asked} == OWNERS
+    assert outside(asks_in) == OWNERS
 
 
 def test_another_reader_is_found() -> None:
     source = "def look(self):\n    if this_mode().observed:\n        pass\n"
-    assert readers_in(source) == {"look"}
-    assert readers_in("class A:\n    def f(self): return self.observes") == set()
+    assert readers_in(read(source)) == {"look"}
+    assert readers_in(read("class A:\n    def f(self): return self.observes")) == set()
 
 
 def test_another_question_is_found() -> None:
     line = "from minigrad.engine.observe import has, notify\n"
-    assert asks_in(line) == {"has"}
-    assert asks_in("x = observe._observers") == {"_observers"}
-    assert asks_in("observe.notify('ctx_created')") == set()
+    assert asks_in(read(line)) == {"has"}
+    assert asks_in(read("x = observe._observers")) == {"_observers"}
+    assert asks_in(read("observe.notify('ctx_created')")) == set()

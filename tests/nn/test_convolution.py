@@ -9,7 +9,7 @@ import minigrad
 from minigrad import errors
 from minigrad.func import grad, vmap
 from tests.engine.support import raises
-from tests.nn.test_normalization import both_derivatives, normal
+from tests.nn.test_normalization import normal
 
 
 def test_conv2d_by_hand(torch: Any) -> None:
@@ -33,25 +33,6 @@ def test_conv1d_by_hand(torch: Any) -> None:
     assert conv1d(x, kernel, padding=1, stride=3).tolist() == [[[-1.0, 4.0]]]
     assert conv1d(x, kernel, dilation=2).tolist() == [[[-3.0]]]
     assert conv1d(x[0], kernel).tolist() == [[-1.0, -2.0]]
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"stride": (1, 3), "padding": (2, 0), "dilation": (1, 2)},
-        {"groups": 2, "padding": "same", "bias": False},
-    ],
-)
-def test_conv2d_has_both_derivatives(torch: Any, options: Any) -> None:
-    layer = torch.nn.Conv2d(2, 2, (3, 1), dtype=torch.float64, **options)
-    x = normal(torch, 1, 2, 3, 4)
-    convolve = torch.nn.functional.conv2d
-    rest = layer.stride, layer.padding, layer.dilation, layer.groups
-
-    def convolved(x: Any, weight: Any, bias: Any = None) -> Any:
-        return convolve(x, weight, bias, *rest)
-
-    both_derivatives(torch, convolved, x, *layer.parameters())
 
 
 def test_slopes_of_images_that_no_place_sees_are_zero(torch: Any) -> None:

@@ -35,18 +35,6 @@ def test_layer_norm_by_hand(torch: Any) -> None:
     assert layer.bias.grad.tolist() == [2.0, 2.0]
 
 
-@pytest.mark.parametrize("affine", [True, False])
-def test_layer_norm_has_both_derivatives(torch: Any, affine: bool) -> None:
-    x = normal(torch, 2, 3, 4)
-    parameters = [normal(torch, 3, 4, seed=i) for i in (1, 2)] if affine else []
-    both_derivatives(
-        torch,
-        lambda x, *more: torch.nn.functional.layer_norm(x, (3, 4), *more),
-        x,
-        *parameters,
-    )
-
-
 def test_layer_norm_without_rows(torch: Any) -> None:
     layer = torch.nn.LayerNorm(3)
     x = torch.zeros(0, 3, requires_grad=True)
@@ -263,12 +251,10 @@ def test_embedding_adds_up_the_gradients_of_a_word(torch: Any) -> None:
 
 
 @pytest.mark.parametrize("padding", [None, 0, -1])
-def test_embedding_has_both_derivatives(torch: Any, padding: int | None) -> None:
+def test_row_of_the_padding_gets_no_gradient(torch: Any, padding: int | None) -> None:
     words = torch.tensor([[2, 1, 1], [2, 0, 1]])
     embedding = torch.nn.functional.embedding
     weight = normal(torch, 3, 2)
-    if padding is None:
-        both_derivatives(torch, lambda w: embedding(words, w) ** 2, weight)
     (embedding(words, weight, padding) ** 2).sum().backward()
     wanted = 2 * weight.detach().numpy() * np.array([[1], [3], [2]])
     if padding is not None:

@@ -7,7 +7,6 @@ import pytest
 
 from minigrad import errors
 from tests.engine.support import raises
-from tests.nn.test_normalization import both_derivatives, normal
 
 NAN, INF = float("nan"), float("inf")
 
@@ -45,22 +44,6 @@ def test_equals_and_nan(
         y, places = torch.nn.functional.max_pool2d(x, (1, 3), return_indices=True)
         np.testing.assert_equal(y.item(), greatest)
         assert places.item() == place
-
-
-@pytest.mark.parametrize("layer", ["MaxPool2d", "AvgPool2d"])
-@pytest.mark.parametrize(
-    ("size", "options"),
-    [
-        (2, {}),
-        ((3, 2), {"stride": (2, 3), "padding": (1, 0)}),
-        (2, {"stride": 3, "padding": 1, "ceil_mode": True}),
-    ],
-)
-def test_pooling_has_both_derivatives(
-    torch: Any, layer: str, size: Any, options: Any
-) -> None:
-    pool = getattr(torch.nn, layer)(size, **options)
-    both_derivatives(torch, lambda x: pool(x) * x.sum(), normal(torch, 1, 2, 5, 4))
 
 
 def test_avg_pool_by_hand(torch: Any) -> None:

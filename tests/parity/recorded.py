@@ -40,6 +40,23 @@ def scale_class(torch: Any) -> Any:
     return Scale
 
 
+def square_class(torch: Any) -> Any:
+    """x * x, which keeps x."""
+
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, grad_output: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            return grad_output * x * 2.0
+
+    return Square
+
+
 @program
 def a_function_whose_forward_takes_ctx(torch: Any) -> Any:
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
@@ -111,19 +128,8 @@ def several_outputs_one_unused_one_without_a_gradient(torch: Any) -> Any:
 
 @program
 def double_backward(torch: Any) -> Any:
-    class Square(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            ctx.save_for_backward(x)
-            return x * x
-
-        @staticmethod
-        def backward(ctx: Any, grad_output: Any) -> Any:
-            (x,) = ctx.saved_tensors
-            return grad_output * x * 2.0
-
     x = torch.tensor(3.0, requires_grad=True)
-    (slope,) = torch.autograd.grad(Square.apply(x), x, create_graph=True)
+    (slope,) = torch.autograd.grad(square_class(torch).apply(x), x, create_graph=True)
     slope.backward()
     return [slope, x.grad]
 
@@ -220,20 +226,9 @@ def saved_tensors_with_hooks(torch: Any) -> Any:
         packed.append(tensor.detach() * 1.0)
         return len(packed) - 1
 
-    class Square(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            ctx.save_for_backward(x)
-            return x * x
-
-        @staticmethod
-        def backward(ctx: Any, grad_output: Any) -> Any:
-            (x,) = ctx.saved_tensors
-            return grad_output * x * 2.0
-
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda place: packed[place]):
-        y = Square.apply(x)
+        y = square_class(torch).apply(x)
     y.sum().backward()
     return [x.grad, len(packed)]
 
@@ -250,20 +245,9 @@ def a_call_that_nobody_asks_a_gradient_of(torch: Any) -> Any:
 
 @program
 def a_saved_tensor_that_is_changed_later(torch: Any) -> Any:
-    class Square(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            ctx.save_for_backward(x)
-            return x * x
-
-        @staticmethod
-        def backward(ctx: Any, grad_output: Any) -> Any:
-            (x,) = ctx.saved_tensors
-            return grad_output * x * 2.0
-
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     h = x * 1.0
-    y = Square.apply(h)
+    y = square_class(torch).apply(h)
     h.detach().mul_(2.0)
     y.sum().backward()
 

@@ -7,30 +7,23 @@ import pytest
 
 import minigrad
 
+# Besides those in tests/engine/test_printing.py, which torch prints, too.
 VALUES: list[Any] = [
-    1.0,
-    0.5,
     -3.25,
     1e-5,
     123456.0,
     1e10,
     True,
-    7,
     [1.0, 2.0],
     [0.5, -2.0, 1000.0],
     [0.1, 12345.678],
-    [1e-6, 1.0],
     [1.0, 1e9],
     [0.0, 0.0],
     [1, -20, 300],
-    [True, False],
-    [float("nan"), 1.0],
     [float("inf"), -1.5],
     [float("nan"), float("inf")],
     [[1.0, 2.0], [3.5, -4.0]],
     [[[1, 2], [3, 4]], [[5, 6], [7, 8]]],
-    [],
-    [[]],
     [[1.0], [20.0]],
     list(range(30)),
     [x / 7 for x in range(25)],
