@@ -243,10 +243,8 @@ def chosen(label: str, choices: Sequence[str], answer: str) -> str:
     for letter, choice in zip("abcdefgh", choices, strict=False):
         if answer in (letter, choice):
             return choice
-    raise errors.ArgumentValueError(
-        errors.message(
-            f"predict({label!r})",
-            f"{answer!r} is none of the {len(choices)} choices",
-            f"choose one of {', '.join(choices)}, or its letter",
-        )
+    raise errors.ArgumentValueError.at(
+        f"predict({label!r})",
+        f"{answer!r} is none of the {len(choices)} choices",
+        f"choose one of {', '.join(choices)}, or its letter",
     )

@@ -99,12 +99,10 @@ def recall(lesson: str) -> Sheet:
     """
     asked = chosen(lesson, ASKED_AT_ONCE)
     if not asked:
-        raise errors.ArgumentValueError(
-            errors.message(
-                f"recall({lesson!r})",
-                "no lesson before it has recall cards",
-                'give the number of a lesson from "01" on',
-            )
+        raise errors.ArgumentValueError.at(
+            f"recall({lesson!r})",
+            "no lesson before it has recall cards",
+            'give the number of a lesson from "01" on',
         )
     return sheet_of("Before you begin", asked)
 
@@ -173,12 +171,10 @@ def review() -> Review:
     """
     workspace = _workspace.around(Path.cwd())
     if workspace is None:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "review",
-                f"{Path.cwd()} is in no workspace, so nothing is known of what you did",
-                "open the course with: python3 minigrad lab",
-            )
+        raise errors.ArgumentValueError.at(
+            "review",
+            f"{Path.cwd()} is in no workspace, so nothing is known of what you did",
+            "open the course with: python3 minigrad lab",
         )
     path = workspace / f"review {journal.now()[:10]}.ipynb"
     if path.exists():
@@ -249,9 +245,7 @@ def ask(ids: list[str]) -> Sheet:
     known = {card.question.id: card for card in cards()}
     for name in ids:
         if name not in known:
-            raise errors.ArgumentValueError(
-                errors.message(
-                    "cards", f"there's no card {name!r}", f"use {', '.join(known)}"
-                )
+            raise errors.ArgumentValueError.at(
+                "cards", f"there's no card {name!r}", f"use {', '.join(known)}"
             )
     return sheet_of("Do you remember?", [known[name] for name in ids])

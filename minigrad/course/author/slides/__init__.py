@@ -86,12 +86,10 @@ def lesson_file(number: str) -> Path:
     for path in lessons:
         if path.stem[:2] == number:
             return path
-    raise errors.ArgumentValueError(
-        errors.message(
-            "slides",
-            f"there is no lesson {number!r}",
-            f"name one of {', '.join(path.stem[:2] for path in lessons)}",
-        )
+    raise errors.ArgumentValueError.at(
+        "slides",
+        f"there is no lesson {number!r}",
+        f"name one of {', '.join(path.stem[:2] for path in lessons)}",
     )
 
 
