@@ -72,9 +72,7 @@ class Outcome:
         wrong = bool(self.problem or (self.said and self.is_so and not self.right))
         return panel(WRONG if wrong else SOLVED, f"{head}{texts}")
 
-    def _repr_mimebundle_(
-        self, include: Any = None, exclude: Any = None
-    ) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         trace = self.trace
         has_page = hasattr(trace, "_repr_mimebundle_")
         page = trace._repr_mimebundle_().get("text/html", "") if has_page else ""

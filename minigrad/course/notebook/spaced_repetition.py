@@ -179,13 +179,12 @@ def review() -> Review:
     path = workspace / f"review {journal.now()[:10]}.ipynb"
     if path.exists():
         path = _workspace.free_name(path, "again")
-    text = json.dumps(review_notebook(), indent=1, ensure_ascii=False) + "\n"
-    _workspace.write_whole(text.encode(), path)
+    _workspace.write_whole(review_notebook(), path)
     return Review(path)
 
 
-def review_notebook() -> dict[str, Any]:
-    """The cells of the review."""
+def review_notebook() -> bytes:
+    """The review as a file."""
     asked = [card.question.id for card in chosen(after_what_was_begun(), IN_A_REVIEW)]
     cells = [
         markdown(
@@ -202,13 +201,7 @@ def review_notebook() -> dict[str, Any]:
     cells += [markdown("## Where you stand"), code("course.progress()")]
     for number, cell in enumerate(cells):
         cell["id"] = f"review-{number}"
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return {
-        "cells": cells,
-        "metadata": {"kernelspec": kernel},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
+    return text_of(cells)
 
 
 def after_what_was_begun() -> str:
@@ -219,6 +212,14 @@ def after_what_was_begun() -> str:
     begun = [entry["exercise"].split(".")[0] for entry in journal.entries()]
     last = max([int(lesson) for lesson in begun if lesson.isdecimal()], default=0)
     return f"{last + 1:02d}"
+
+
+def text_of(cells: list[dict[str, Any]]) -> bytes:
+    """A notebook of these cells, as a file."""
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    about = {"metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    text = json.dumps({"cells": cells} | about, indent=1, ensure_ascii=False)
+    return f"{text}\n".encode()
 
 
 def markdown(text: str) -> dict[str, Any]:
