@@ -132,7 +132,7 @@ def read_table() -> list[Answer]:
 
 
 def answers_in(sections: Iterable[Below]) -> list[Answer]:
-    """Those of these sections."""
+    """The cells of these sections that answer a question."""
     asked = read_questions()
     rows = [
         Answer(tag, book, title, first_line(cell), asked[tag].asks, asked[tag].original)
@@ -145,12 +145,12 @@ def answers_in(sections: Iterable[Below]) -> list[Answer]:
 
 
 def explaining(sections: Iterable[Below]) -> Iterator[Section]:
-    """Those in which something is explained, which isn't so right below a title."""
+    """The sections in which something is explained; right below a title nothing is."""
     begun = set()
     for book, title, cells in sections:
         code = [cell for cell in cells if cell["cell_type"] == "code"]
         if book in begun and code and not SELDOM_SOUGHT.match(title):
-            told = [told_in(cell) for cell in cells if cell not in code]
+            told = [told_in(c) for c in cells if c["cell_type"] == "markdown"]
             # An exercise's code is all alike: a class, forward, backward.
             runs = [] if re.match(r"\d\d\.", title) else map(told_in, code)
             parts = words_by_place("\n".join(told), "\n".join(runs))

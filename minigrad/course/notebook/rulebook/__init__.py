@@ -51,7 +51,8 @@ class Rule:
 
 def lines() -> list[str]:
     """The lines of the table; the first has the headings."""
-    return Path(__file__).with_name("rules.tsv").read_text("utf8").strip().split("\n")
+    text = Path(__file__).with_name("rules.tsv").read_text("utf8")
+    return text.removesuffix("\n").split("\n")
 
 
 def read_rules() -> list[Rule]:
