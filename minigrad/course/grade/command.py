@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from minigrad import errors
 from minigrad.course.check import SOLVED
 from minigrad.course.grade import (
     attempts,
@@ -274,7 +273,7 @@ def found_in(source: Path) -> list[Submitted]:
     if not found:
         what = f"there is no notebook (.ipynb) and no program (.py) in {source}"
         fix = "put what each student handed in into a folder of its own in there"
-        raise submissions.SubmissionsError(errors.message("grade", what, fix))
+        raise submissions.SubmissionsError.at("grade", what, fix)
     return found
 
 
@@ -285,7 +284,7 @@ def make_folder(out: Path) -> None:
     except OSError as error:
         what = f"{out} cannot be a folder for results ({error.strerror})"
         fix = "choose another --out"
-        raise submissions.SubmissionsError(errors.message("grade", what, fix)) from None
+        raise submissions.SubmissionsError.at("grade", what, fix) from None
 
 
 def with_nothing(source: Path, out: Path, found: Sequence[Submitted]) -> list[Left]:
@@ -327,7 +326,7 @@ def see_that_right_answers_pass(mode: str) -> None:
     if result.state != SOLVED:
         what = f"a right answer is not solved here: {result.note or result.rows}"
         fix = "nothing was graded; look at this machine's Python, NumPy and sandbox"
-        raise sandbox.BoxError(errors.message("grade", what, fix))
+        raise sandbox.BoxError.at("grade", what, fix)
 
 
 def see_that_nothing_is_in_sight(paths: Sequence[Path]) -> None:
@@ -340,7 +339,7 @@ def see_that_nothing_is_in_sight(paths: Sequence[Path]) -> None:
             if path.resolve().is_relative_to(folder):
                 what = f"{path} lies in {folder}, which every submission can read"
                 fix = "move it to a folder of its own"
-                raise sandbox.BoxError(errors.message("grade", what, fix))
+                raise sandbox.BoxError.at("grade", what, fix)
 
 
 def secret_of(path: Path | None, out: Path) -> bytes:
@@ -357,7 +356,7 @@ def secret_of(path: Path | None, out: Path) -> bytes:
             what = f"{path} has {len(secret)} bytes: whoever tries them all has it"
         if len(secret) < FEWEST_BYTES:
             fix = f"write at least {FEWEST_BYTES} random bytes into it"
-            raise submissions.SubmissionsError(errors.message("grade", what, fix))
+            raise submissions.SubmissionsError.at("grade", what, fix)
         return secret
     kept = out / "secret.key"
     if not kept.exists():
@@ -399,7 +398,7 @@ def executor_of(name: str, jobs: int) -> Iterator[tuple[futures.Executor, int]]:
             yield executor, max(1, sum(client.nthreads().values()))
     else:
         what, fix = f"no executor is called {name!r}", "use threads or dask://host:port"
-        raise sandbox.BoxError(errors.message("grade", what, fix))
+        raise sandbox.BoxError.at("grade", what, fix)
 
 
 def cluster_at(address: str) -> Any:
@@ -411,7 +410,7 @@ def cluster_at(address: str) -> Any:
         what, fix = "there is no Dask here", "pip install distributed"
     except OSError:
         what, fix = f"no cluster answers at {address}", "is its scheduler running?"
-    raise sandbox.BoxError(errors.message("grade", what, fix))
+    raise sandbox.BoxError.at("grade", what, fix)
 
 
 def work_off(
@@ -493,7 +492,7 @@ def see_that_it_is_not_the_machine(
             return
     what = f"nobody can be graded here any more ({said_of(error)}; then {words})"
     fix = "what was graded is kept; mend this machine, then run the same command again"
-    raise sandbox.BoxError(errors.message("grade", what, fix)) from error
+    raise sandbox.BoxError.at("grade", what, fix) from error
 
 
 def grade_here(work: Work, mode: str, limits: Limits, secret: bytes) -> Result:

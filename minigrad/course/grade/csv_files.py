@@ -17,7 +17,7 @@ class TableError(errors.MinigradError, ValueError):
 
 def refused(path: Path, line: int, what: str, fix: str) -> TableError:
     """The error for a line of a table."""
-    return TableError(errors.message("grade", f"{path}, line {line}: {what}", fix))
+    return TableError.at("grade", f"{path}, line {line}: {what}", fix)
 
 
 def rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -29,10 +29,10 @@ def rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
         data = path.read_bytes()[: MOST_BYTES + 1]
     except OSError as error:
         what, fix = f"{path} can't be read ({error.strerror})", "name a CSV file"
-        raise TableError(errors.message("grade", what, fix)) from None
+        raise TableError.at("grade", what, fix) from None
     if len(data) > MOST_BYTES:
         what = f"{path} has more than {MOST_BYTES / 1e6:.0f} MB"
-        raise TableError(errors.message("grade", what, "name the table of a class"))
+        raise TableError.at("grade", what, "name the table of a class")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

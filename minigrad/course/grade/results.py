@@ -44,7 +44,7 @@ def storing(path: Path) -> Iterator[None]:
     except OSError as error:
         what = f"{path} cannot be written ({error.strerror}); what was graded is kept"
         fix = "make room, then run the same command again: it goes on from here"
-        raise StorageError(errors.message("grade", what, fix)) from None
+        raise StorageError.at("grade", what, fix) from None
 
 
 class Ledger:
@@ -98,7 +98,7 @@ class Ledger:
         except OSError:
             what = f"another grader is writing to {self.path}"
             fix = "let it end, or choose another --out"
-            raise BusyError(errors.message("grade", what, fix)) from None
+            raise BusyError.at("grade", what, fix) from None
 
     def _heal(self) -> None:
         """Cut off a line that somebody was stopped in the middle of."""

@@ -92,14 +92,12 @@ def best_mode(unsafe: bool = False) -> str:
         return LANDLOCK
     if unsafe and hasattr(os, "fork"):
         return UNSAFE
-    raise BoxError(
-        errors.message(
-            "grade",
-            "neither bubblewrap nor Landlock works here, so the code of a submission"
-            " could read, change and send whatever you can",
-            "on Linux, install bubblewrap (apt-get install bubblewrap); or, for"
-            " submissions that you trust like your own code, add --unsafe",
-        )
+    raise BoxError.at(
+        "grade",
+        "neither bubblewrap nor Landlock works here, so the code of a submission"
+        " could read, change and send whatever you can",
+        "on Linux, install bubblewrap (apt-get install bubblewrap); or, for"
+        " submissions that you trust like your own code, add --unsafe",
     )
 
 
@@ -394,7 +392,7 @@ def own_folder() -> str:
     except OSError as error:
         what = f"no folder for a submission can be made ({error.strerror})"
         fix = f"make room in {tempfile.gettempdir()}, or set TMPDIR"
-        raise BoxError(errors.message("grade", what, fix)) from None
+        raise BoxError.at("grade", what, fix) from None
 
 
 _PASS_CREDENTIALS = getattr(socket, "SO_PASSCRED", 16)

@@ -129,16 +129,14 @@ def find(source: Path) -> Iterator[Submitted]:
         yield from _in_folder(source)
     elif not source.exists():
         what, fix = f"there is no {source}", "name the folder of submissions, or a zip"
-        raise SubmissionsError(errors.message("grade", what, fix))
+        raise SubmissionsError.at("grade", what, fix)
     elif zipfile.is_zipfile(source):
         yield from _in_zip(source)
     else:
-        raise SubmissionsError(
-            errors.message(
-                "grade",
-                f"{source} is neither a folder nor a zip",
-                "name the folder that has one folder a student, or the zip of it",
-            )
+        raise SubmissionsError.at(
+            "grade",
+            f"{source} is neither a folder nor a zip",
+            "name the folder that has one folder a student, or the zip of it",
         )
 
 
@@ -227,7 +225,7 @@ def archive_at(source: Path) -> zipfile.ZipFile:
         return archives.opened(source)
     except archives.ArchiveError as error:
         what, fix = f"{source} is a broken zip ({error})", "fetch it again"
-        raise SubmissionsError(errors.message("grade", what, fix)) from None
+        raise SubmissionsError.at("grade", what, fix) from None
 
 
 def _in_zip(source: Path) -> Iterator[Submitted]:

@@ -9,6 +9,7 @@ import secrets
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from minigrad.course.check import (
@@ -82,7 +83,7 @@ def judged(exercise_id: str, answer: object = NO_ANSWER) -> Verdict:
         answer = kept[-1]["answer"] if kept else NO_ANSWER
     elif asks:
         journal.note(journal.ANSWERED, exercise.id, answer=as_kept(answer))
-    verdict = examine(exercise.id, answer, seed=_new_seed())
+    verdict = examine(exercise.id, answer, seed=secrets.randbelow(10**6))
     before = journal.entries(exercise.id, journal.CHECKED)
     journal.note(
         journal.CHECKED,
@@ -104,12 +105,8 @@ STUBBORN = 3
 
 def times_in_a_row(verdict: Verdict, before: Sequence[Mapping[str, Any]]) -> int:
     """How often this diagnosis was made without another in between, this time too."""
-    times = 1
-    for entry in reversed(before):
-        if not verdict.diagnosis or entry.get("diagnosis") != verdict.diagnosis:
-            break
-        times += 1
-    return times
+    made = [entry.get("diagnosis") == verdict.diagnosis for entry in before]
+    return 1 + sum(takewhile(bool, made[::-1])) if verdict.diagnosis else 1
 
 
 def come_back(verdict: Verdict, times: int, half_step: str) -> Verdict:
@@ -143,10 +140,6 @@ def as_kept(answer: object) -> object:
     if isinstance(answer, Sequence) and not isinstance(answer, str):
         return [str(value) for value in answer]
     return str(answer)
-
-
-def _new_seed() -> int:
-    return secrets.randbelow(10**6)
 
 
 @dataclass(frozen=True, repr=False)

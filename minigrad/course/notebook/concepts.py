@@ -172,11 +172,11 @@ def concept_test(form: str, answers: Mapping[str, str] | None = None) -> Any:
     where = f"concept_test({form!r})"
     if form not in FORMS:
         what, fix = "there is no such form", 'use "A" before the course, "B" after it'
-        raise errors.ArgumentValueError(errors.message(where, what, fix))
+        raise errors.ArgumentValueError.at(where, what, fix)
     if answers is not None:
         if problem := problem_of(form, answers):
             fix = 'answer with a choice of the item, or "I don\'t know"'
-            raise errors.ArgumentValueError(errors.message(where, problem, fix))
+            raise errors.ArgumentValueError.at(where, problem, fix)
         return Kept(form, answers)
     plain = [f"Form {form}: {ASKED} (about {MINUTES} minutes)"]
     for number, item in enumerate(items(), 1):

@@ -33,6 +33,8 @@ UNFOLD = "\n\n</details>"
 """What the build writes around an explanation that gives an answer away."""
 
 Cell = dict[str, Any]
+Below = tuple[str, str, list[Cell]]
+"""A notebook, a heading in it, and the cells below that."""
 
 
 @dataclass(frozen=True)
@@ -96,12 +98,12 @@ def notebooks() -> Path:
     return workspace / _workspace.SHIPPED
 
 
-def by_section() -> Iterator[tuple[str, str, list[Cell]]]:
-    """Each section of each notebook: the notebook, the heading, the cells below it."""
+def by_section() -> Iterator[Below]:
+    """Each section of each notebook."""
     root = notebooks()
     paths = [path for each in _workspace.PATTERNS for path in sorted(root.glob(each))]
     for path in paths:
-        found: list[tuple[str, str, list[Cell]]] = []
+        found: list[Below] = []
         for cell in json.loads(path.read_text("utf8"))["cells"]:
             if cell["cell_type"] == "markdown":
                 for title in HEADING.findall(_workspace.text_of(cell)):
@@ -126,10 +128,15 @@ def first_line(cell: Cell) -> str:
 
 def read_table() -> list[Answer]:
     """Every cell that answers a question, in the order of the questions."""
+    return answers_in(by_section())
+
+
+def answers_in(sections: Iterable[Below]) -> list[Answer]:
+    """The cells of these sections that answer a question."""
     asked = read_questions()
     rows = [
         Answer(tag, book, title, first_line(cell), asked[tag].asks, asked[tag].original)
-        for book, title, cells in by_section()
+        for book, title, cells in sections
         for cell in cells
         for tag in tags_of(cell)
         if tag in asked
@@ -137,13 +144,13 @@ def read_table() -> list[Answer]:
     return sorted(rows, key=lambda row: row.id)
 
 
-def read_sections() -> Iterator[Section]:
-    """The sections in which something is explained, without what is below a title."""
+def explaining(sections: Iterable[Below]) -> Iterator[Section]:
+    """The sections in which something is explained; right below a title nothing is."""
     begun = set()
-    for book, title, cells in by_section():
+    for book, title, cells in sections:
         code = [cell for cell in cells if cell["cell_type"] == "code"]
         if book in begun and code and not SELDOM_SOUGHT.match(title):
-            told = [told_in(cell) for cell in cells if cell not in code]
+            told = [told_in(c) for c in cells if c["cell_type"] == "markdown"]
             # An exercise's code is all alike: a class, forward, backward.
             runs = [] if re.match(r"\d\d\.", title) else map(told_in, code)
             parts = words_by_place("\n".join(told), "\n".join(runs))
@@ -230,7 +237,9 @@ def answers(question: object = "") -> Answers:
 @cache
 def index() -> Index:
     """All that can be found."""
-    return Index(read_questions().values(), read_table(), list(read_sections()))
+    sections = list(by_section())
+    asked = read_questions().values()
+    return Index(asked, answers_in(sections), list(explaining(sections)))
 
 
 class Index:

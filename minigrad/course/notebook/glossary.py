@@ -68,11 +68,9 @@ def terms(word: str = "") -> Terms:
     """
     chosen = [each for each in read() if word.lower() in each.word.lower()]
     if not chosen:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "course.terms",
-                f"none of {len(read())} terms has {word!r} in it",
-                "ask for a part of the word, or without any for all of them",
-            )
+        raise errors.ArgumentValueError.at(
+            "course.terms",
+            f"none of {len(read())} terms has {word!r} in it",
+            "ask for a part of the word, or without any for all of them",
         )
     return Terms(chosen)

@@ -20,7 +20,7 @@ from minigrad.course.notebook.progress import (
     said_of,
     standing_of,
 )
-from minigrad.course.notebook.spaced_repetition import code, review
+from minigrad.course.notebook.spaced_repetition import code, review, text_of
 from minigrad.views import forms
 
 NAME = "home.ipynb"
@@ -108,9 +108,7 @@ class Home:
         path = f"<p>Your path: {html.escape(self.path.label)}</p>"
         return f"{self.head()}{RUN}{path}{self.table()}"
 
-    def _repr_mimebundle_(
-        self, include: Any = None, exclude: Any = None
-    ) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         if checking.is_without_a_person():
             return {"text/plain": repr(self), "text/html": self.page()}
         ask = "Ask: a question, a name from the code, or an error message"
@@ -201,16 +199,9 @@ def write_home() -> None:
         "data": {"text/plain": repr(page), "text/html": page.page()},
     }
     hidden = {"metadata": {"jupyter": {"source_hidden": True}}, "id": "home"}
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    book = {
-        "cells": [code(SOURCE) | hidden | {"outputs": [output]}],
-        "metadata": {"kernelspec": kernel},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
     if is_ours(path):
-        text = json.dumps(book, indent=1, ensure_ascii=False) + "\n"
-        _workspace.write_whole(text.encode(), path)
+        cells = [code(SOURCE) | hidden | {"outputs": [output]}]
+        _workspace.write_whole(text_of(cells), path)
 
 
 def is_ours(path: Path) -> bool:

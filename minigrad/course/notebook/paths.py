@@ -92,7 +92,7 @@ def choose(name: str) -> Way:
     if not found:
         what = f"there is no path of this name; there are {len(WAYS)}"
         fix = "use one of " + ", ".join([repr(way.name) for way in WAYS])
-        raise errors.ArgumentValueError(errors.message(f"home({name!r})", what, fix))
+        raise errors.ArgumentValueError.at(f"home({name!r})", what, fix)
     if found[0] != chosen():
         journal.note(journal.PATH, "home", path=found[0].name)
     return found[0]

@@ -72,9 +72,7 @@ class Outcome:
         wrong = bool(self.problem or (self.said and self.is_so and not self.right))
         return panel(WRONG if wrong else SOLVED, f"{head}{texts}")
 
-    def _repr_mimebundle_(
-        self, include: Any = None, exclude: Any = None
-    ) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         trace = self.trace
         has_page = hasattr(trace, "_repr_mimebundle_")
         page = trace._repr_mimebundle_().get("text/html", "") if has_page else ""
@@ -243,10 +241,8 @@ def chosen(label: str, choices: Sequence[str], answer: str) -> str:
     for letter, choice in zip("abcdefgh", choices, strict=False):
         if answer in (letter, choice):
             return choice
-    raise errors.ArgumentValueError(
-        errors.message(
-            f"predict({label!r})",
-            f"{answer!r} is none of the {len(choices)} choices",
-            f"choose one of {', '.join(choices)}, or its letter",
-        )
+    raise errors.ArgumentValueError.at(
+        f"predict({label!r})",
+        f"{answer!r} is none of the {len(choices)} choices",
+        f"choose one of {', '.join(choices)}, or its letter",
     )

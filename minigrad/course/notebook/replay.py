@@ -48,7 +48,7 @@ def step_through(exercise_id: str) -> CaseReplay | Recording:
     if exercise.id not in _last:
         what = f"no check of {exercise.id} in this session has found something to show"
         fix = f'run check("{exercise.id}", {exercise.answer}) first'
-        raise errors.ArgumentValueError(errors.message("step_through", what, fix))
+        raise errors.ArgumentValueError.at("step_through", what, fix)
     return replay_of(*_last[exercise.id])
 
 

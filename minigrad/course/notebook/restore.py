@@ -26,12 +26,10 @@ def reset(exercise_id: str) -> str:
     workspace = _workspace.around(Path.cwd())
     shipped = [] if workspace is None else notebooks_with(workspace, name)
     if workspace is None or not shipped:
-        raise errors.ArgumentValueError(
-            errors.message(
-                f"reset({name!r})",
-                f"{Path.cwd()} lies in no workspace that has this exercise",
-                "open the course with: python3 minigrad lab",
-            )
+        raise errors.ArgumentValueError.at(
+            f"reset({name!r})",
+            f"{Path.cwd()} lies in no workspace that has this exercise",
+            "open the course with: python3 minigrad lab",
         )
     kept = _workspace.reset_section(workspace, shipped[0], name)
     if kept is None:

@@ -99,12 +99,10 @@ def recall(lesson: str) -> Sheet:
     """
     asked = chosen(lesson, ASKED_AT_ONCE)
     if not asked:
-        raise errors.ArgumentValueError(
-            errors.message(
-                f"recall({lesson!r})",
-                "no lesson before it has recall cards",
-                'give the number of a lesson from "01" on',
-            )
+        raise errors.ArgumentValueError.at(
+            f"recall({lesson!r})",
+            "no lesson before it has recall cards",
+            'give the number of a lesson from "01" on',
         )
     return sheet_of("Before you begin", asked)
 
@@ -173,23 +171,20 @@ def review() -> Review:
     """
     workspace = _workspace.around(Path.cwd())
     if workspace is None:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "review",
-                f"{Path.cwd()} is in no workspace, so nothing is known of what you did",
-                "open the course with: python3 minigrad lab",
-            )
+        raise errors.ArgumentValueError.at(
+            "review",
+            f"{Path.cwd()} is in no workspace, so nothing is known of what you did",
+            "open the course with: python3 minigrad lab",
         )
     path = workspace / f"review {journal.now()[:10]}.ipynb"
     if path.exists():
         path = _workspace.free_name(path, "again")
-    text = json.dumps(review_notebook(), indent=1, ensure_ascii=False) + "\n"
-    _workspace.write_whole(text.encode(), path)
+    _workspace.write_whole(review_notebook(), path)
     return Review(path)
 
 
-def review_notebook() -> dict[str, Any]:
-    """The cells of the review."""
+def review_notebook() -> bytes:
+    """The review as a file."""
     asked = [card.question.id for card in chosen(after_what_was_begun(), IN_A_REVIEW)]
     cells = [
         markdown(
@@ -206,13 +201,7 @@ def review_notebook() -> dict[str, Any]:
     cells += [markdown("## Where you stand"), code("course.progress()")]
     for number, cell in enumerate(cells):
         cell["id"] = f"review-{number}"
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return {
-        "cells": cells,
-        "metadata": {"kernelspec": kernel},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
+    return text_of(cells)
 
 
 def after_what_was_begun() -> str:
@@ -223,6 +212,14 @@ def after_what_was_begun() -> str:
     begun = [entry["exercise"].split(".")[0] for entry in journal.entries()]
     last = max([int(lesson) for lesson in begun if lesson.isdecimal()], default=0)
     return f"{last + 1:02d}"
+
+
+def text_of(cells: list[dict[str, Any]]) -> bytes:
+    """A notebook of these cells, as a file."""
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    about = {"metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    text = json.dumps({"cells": cells} | about, indent=1, ensure_ascii=False)
+    return f"{text}\n".encode()
 
 
 def markdown(text: str) -> dict[str, Any]:
@@ -249,9 +246,7 @@ def ask(ids: list[str]) -> Sheet:
     known = {card.question.id: card for card in cards()}
     for name in ids:
         if name not in known:
-            raise errors.ArgumentValueError(
-                errors.message(
-                    "cards", f"there's no card {name!r}", f"use {', '.join(known)}"
-                )
+            raise errors.ArgumentValueError.at(
+                "cards", f"there's no card {name!r}", f"use {', '.join(known)}"
             )
     return sheet_of("Do you remember?", [known[name] for name in ids])

@@ -63,7 +63,7 @@ def recorded(program: Program) -> Recording:
     name = program.__name__
     file = RECORDINGS / f"{name}.json"
     trace = load_trace(file) if file.is_file() else None
-    if trace is None or source_in(trace) != source_of(program):
+    if trace is None or source_in(trace) != lines_of(program.__code__):
         what = f"PyTorch isn't installed, and no recording has this {name}"
         fix = "install torch, or run the program as the lesson has it"
         raise errors.ArgumentValueError.at("side_by_side", what, fix)
@@ -75,8 +75,3 @@ def source_in(trace: Recording) -> list[str]:
     """The lines of the program that a recording shows first."""
     lines = trace.data["sources"][0]["tokens"]
     return ["".join([text for _, text in line]) for line in lines]
-
-
-def source_of(program: Program) -> list[str]:
-    """The lines of a program, as a recording has them."""
-    return lines_of(program.__code__)

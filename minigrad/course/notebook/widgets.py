@@ -23,9 +23,7 @@ class Sheet:
     def __repr__(self) -> str:
         return self._plain
 
-    def _repr_mimebundle_(
-        self, include: Any = None, exclude: Any = None
-    ) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         if self._form is None:
             head, *paragraphs = self._plain.split("\n\n")
             text = "".join(f"<p>{with_code(flat(part))}</p>" for part in paragraphs)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import json
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from minigrad.course.author import slides
 from minigrad.course.exercises import catalogue
-from minigrad.course.notebook import faq
 from minigrad.mistakes import TABLE
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -33,8 +30,10 @@ def words(root: Path = ROOT) -> dict[str, Any]:
                     polls[f"{name}.{each.id}"] = [each.text, [*each.choices]]
     for lesson in sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb")):
         for cell in json.loads(lesson.read_text("utf8"))["cells"]:
-            if cell["cell_type"] == "code":
-                polls |= predictions("".join(cell["source"]))
+            source = "".join(cell["source"])
+            if cell["cell_type"] == "code" and "course.predict(" in source:
+                label, *asked = slides.prediction_in(source)[2]
+                polls[label] = asked
     for notes in sorted((root / "solutions").glob("[0-9][0-9]_*/instructor_notes.md")):
         for name, asks, choices, _ in slides.asked_in(
             notes.read_text("utf8"), notes.parent.name[:2]
@@ -47,13 +46,3 @@ def words(root: Path = ROOT) -> dict[str, Any]:
         key: [looks, "", ask] for key, (looks, ask) in catalogue.sentences().items()
     }
     return {"exercises": exercises, "polls": polls, "mistakes": mistakes}
-
-
-def predictions(source: str) -> Iterator[tuple[str, list[Any]]]:
-    """The label, question and choices of each ``course.predict`` in a cell."""
-    if "course.predict(" not in source:
-        return
-    for node in ast.walk(ast.parse(faq.unfolded(source))):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "course.predict":
-            label, question, choices = map(ast.literal_eval, node.args[:3])
-            yield label, [question, list(choices)]

@@ -15,7 +15,7 @@ from minigrad.course.author import build
 from minigrad.course.exercises import catalogue
 from minigrad.course.notebook import faq
 
-SECTIONS = [*faq.read_sections()]
+SECTIONS = [*faq.explaining(faq.by_section())]
 OPEN = """
     Q01 Q03 Q04 Q06 Q07 Q10 Q11 Q12 Q14 Q16 Q17 Q18 Q19 Q20
     Q22 Q23 Q24 Q25 Q26 Q28 Q29 Q31 Q32 Q35 Q36 Q37 Q38 Q41
@@ -57,7 +57,7 @@ def test_package_without_notebooks_searches_those_of_the_workspace(
     (laid / "01_a.ipynb").write_text(json.dumps({"cells": book}), "utf8")
     monkeypatch.setattr(faq, "ROOT", tmp_path / "site-packages")
     monkeypatch.chdir(tmp_path)
-    (section,) = faq.read_sections()
+    (section,) = faq.explaining(faq.by_section())
     assert (section.notebook, section.cell) == ("notebooks/01_a.ipynb", "a = 2")
 
 

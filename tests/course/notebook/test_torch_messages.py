@@ -15,7 +15,7 @@ from minigrad.course.notebook import faq
 
 TABLE = Path(__file__).with_name("torch_messages.toml")
 MESSAGES = tomllib.loads(TABLE.read_text("utf8"))["message"]
-SECTIONS = {one.section for one in faq.read_sections()}
+SECTIONS = {one.section for one in faq.explaining(faq.by_section())}
 # The rest of a long one is advice, or numbers of this very run.
 HEAD = 250
 

@@ -97,11 +97,12 @@ def test_missing_sphinx_is_said_and_its_own_words_are(
 # What is on a page
 
 
-def predictions() -> list[tuple[str, list[str]]]:
+def predictions() -> list[list[Any]]:
     """The questions of the lesson with their choices, in order."""
     book = json.loads(slides.lesson_file("01").read_text("utf8"))
     sources = ["".join(cell["source"]) for cell in book["cells"]]
-    return [lessons.asked_by(one) for one in sources if "course.predict(" in one]
+    asked = [one for one in sources if "course.predict(" in one]
+    return [slides.prediction_in(one)[2][1:] for one in asked]
 
 
 def answer_of(website: Path, name: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from pathlib import Path
 from string import ascii_lowercase as LETTERS
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from minigrad import _workspace, errors
@@ -86,12 +86,10 @@ def lesson_file(number: str) -> Path:
     for path in lessons:
         if path.stem[:2] == number:
             return path
-    raise errors.ArgumentValueError(
-        errors.message(
-            "slides",
-            f"there is no lesson {number!r}",
-            f"name one of {', '.join(path.stem[:2] for path in lessons)}",
-        )
+    raise errors.ArgumentValueError.at(
+        "slides",
+        f"there is no lesson {number!r}",
+        f"name one of {', '.join(path.stem[:2] for path in lessons)}",
     )
 
 
@@ -229,18 +227,23 @@ def question_and_outcome(cell: NotebookNode) -> list[NotebookNode]:
 
     if "course.predict(" not in cell.source:
         return [cell]
-    *before, last = ast.parse(cell.source).body
-    assert isinstance(last, ast.Expr)  # the question, with nothing behind it
-    assert isinstance(last.value, ast.Call)
-    label, asks, choices = map(ast.literal_eval, last.value.args[:3])
+    before, call, (label, asks, choices) = prediction_in(cell.source)
     question = text_part(as_text(asks, choices), "asks", label)
     question.metadata["tags"] = cell.metadata.get("tags", [])
-    runs = [[ast.unparse(each) for each in before], outcome(last.value)]
+    runs = [[ast.unparse(each) for each in before], outcome(call)]
     first, then = [
         [new_code_cell("\n".join(lines), metadata=deepcopy(cell.metadata))]
         for lines in runs
     ]
     return [*(first if before else []), question, *(then if runs[1] else [])]
+
+
+def prediction_in(source: str) -> tuple[list[ast.stmt], ast.Call, list[Any]]:
+    """What runs before a prediction, its call, and its label, question and choices."""
+    *before, last = ast.parse(source).body
+    assert isinstance(last, ast.Expr)  # the question, with nothing behind it
+    assert isinstance(last.value, ast.Call)
+    return before, last.value, list(map(ast.literal_eval, last.value.args[:3]))
 
 
 def as_text(asks: str, choices: Sequence[str]) -> str:

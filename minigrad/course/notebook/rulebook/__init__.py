@@ -51,7 +51,8 @@ class Rule:
 
 def lines() -> list[str]:
     """The lines of the table; the first has the headings."""
-    return Path(__file__).with_name("rules.tsv").read_text("utf8").strip().split("\n")
+    text = Path(__file__).with_name("rules.tsv").read_text("utf8")
+    return text.removesuffix("\n").split("\n")
 
 
 def read_rules() -> list[Rule]:
@@ -155,11 +156,9 @@ def rules(group: str = "") -> RuleTable:
         row for row in table if group.lower() in row.rule.lower()
     ]
     if not chosen:
-        raise errors.ArgumentValueError(
-            errors.message(
-                "course.rules",
-                f"no rule has an id that starts with {group!r}, nor the word in it",
-                f"ask for a group, {table[0].id[0]} to {table[-1].id[0]}, or a word",
-            )
+        raise errors.ArgumentValueError.at(
+            "course.rules",
+            f"no rule has an id that starts with {group!r}, nor the word in it",
+            f"ask for a group, {table[0].id[0]} to {table[-1].id[0]}, or a word",
         )
     return RuleTable(chosen)

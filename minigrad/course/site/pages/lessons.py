@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import html
 import json
 import re
@@ -171,23 +170,13 @@ def to_run(source: str) -> str:
     if source.startswith(("check(", "hint(")):
         return ""
     if "course.predict(" in source:
-        last = ast.parse(source).body[-1]
-        before = source.splitlines()[: last.lineno - 1]
-        asks = "\n".join(source.splitlines()[last.lineno - 1 :])
-        _, choices = asked_by(source)
+        _, call, (_, _, choices) = slides.prediction_in(source)
+        before = source.splitlines()[: call.lineno - 1]
+        asks = "\n".join(source.splitlines()[call.lineno - 1 :])
         shows = asks.rstrip().removesuffix(")").rstrip().removesuffix(",")
         shows = f"_outcome = {shows}, show=True)"
         return "\n".join([*before, shows, ASKED.replace("CHOICES", repr(choices))])
     return _LIVE.sub(lambda call: LIVE.replace("CALL", call[0]), source)
-
-
-def asked_by(source: str) -> tuple[str, list[str]]:
-    """The question of a prediction, and its choices."""
-    last = ast.parse(source).body[-1]
-    assert isinstance(last, ast.Expr)  # the question, with nothing behind it
-    assert isinstance(last.value, ast.Call)
-    _, question, choices = map(ast.literal_eval, last.value.args[:3])
-    return question, choices
 
 
 def show(cell: NotebookNode, shared: Shared, addresses: Addresses) -> None:
@@ -211,7 +200,7 @@ def show(cell: NotebookNode, shared: Shared, addresses: Addresses) -> None:
 
 def as_prediction(cell: NotebookNode, shared: Shared) -> None:
     """Make the cell a form; what is said to an answer waits in a file."""
-    question, choices = asked_by(cell.source)
+    _, question, choices = slides.prediction_in(cell.source)[2]
     outcomes = [o.data[OUTCOMES] for o in cell.outputs if OUTCOMES in o.get("data", {})]
     shown = "".join(
         [html_of(o) for o in cell.outputs if OUTCOMES not in o.get("data", {})]
