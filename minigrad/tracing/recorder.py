@@ -78,12 +78,10 @@ class Recorder:
 
     def __enter__(self) -> Self:
         if observe.has(Hearing):
-            raise RecordingError(
-                errors.message(
-                    "record",
-                    "a recording is under way already, and there can be only one",
-                    "end the first `with minigrad.record()` block before the next",
-                )
+            raise RecordingError.at(
+                "record",
+                "a recording is under way already, and there can be only one",
+                "end the first `with minigrad.record()` block before the next",
             )
         driver = learners_frame(sys._getframe(1))
         if self._most_bytes is not None:
@@ -251,12 +249,10 @@ def watched_codes(watch: Any) -> list[CodeType]:
     for item in watch if several else [watch]:
         found = codes_of(item)
         if not found:
-            raise errors.ArgumentTypeError(
-                errors.message(
-                    "record",
-                    f"watch holds {short_repr(item)}, which has no lines to show",
-                    "give functions of your own, or classes with a forward",
-                )
+            raise errors.ArgumentTypeError.at(
+                "record",
+                f"watch holds {short_repr(item)}, which has no lines to show",
+                "give functions of your own, or classes with a forward",
             )
         codes += found
     return codes

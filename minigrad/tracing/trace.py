@@ -114,12 +114,10 @@ class TraceFileError(errors.MinigradError, ValueError):
 
 def not_a_trace(path: str | os.PathLike[str], what: str) -> TraceFileError:
     """The error for a file that cannot be played."""
-    return TraceFileError(
-        errors.message(
-            "load_trace",
-            f"{os.fspath(path)} is {what}",
-            "give it a file that trace.save(path) wrote",
-        )
+    return TraceFileError.at(
+        "load_trace",
+        f"{os.fspath(path)} is {what}",
+        "give it a file that trace.save(path) wrote",
     )
 
 
@@ -208,10 +206,8 @@ def step_that_says(trace: Trace, words: str, where: str, most: int = 3) -> int:
     """
     for number in steps_that_say(trace, words, most):
         return number
-    raise errors.ArgumentValueError(
-        errors.message(
-            where,
-            f"no step says {words!r}",
-            "take words from one of the sentences: trace.sentences()",
-        )
+    raise errors.ArgumentValueError.at(
+        where,
+        f"no step says {words!r}",
+        "take words from one of the sentences: trace.sentences()",
     )

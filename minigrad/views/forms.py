@@ -27,21 +27,20 @@ _keys = itertools.count()
 
 
 @cache
-def form_class() -> Any:
-    """The widget; anywidget is loaded when the first form is shown."""
+def widget_class(name: str, /, **traits: str) -> Any:
+    """The widget whose page's side is the module ``name``, and what both sides share.
+
+    anywidget is loaded when the first one is asked for.
+    """
     import anywidget
     import traitlets
 
-    class Form(anywidget.AnyWidget):
-        """A form that sends what is committed, and shows what is said to it."""
-
-        _esm = HERE / "forms.js"
-        _css = HERE / "forms.css"
-        spec = traitlets.Dict().tag(sync=True)
-        outcome = traitlets.Unicode().tag(sync=True)
-        locked = traitlets.Bool().tag(sync=True)
-
-    return Form
+    shared = {key: getattr(traitlets, kind)() for key, kind in traits.items()}
+    body: Bundle = {key: trait.tag(sync=True) for key, trait in shared.items()}
+    body |= {"__module__": __name__, "_esm": HERE / f"{name}.js"}
+    if (sheet := HERE / f"{name}.css").is_file():
+        body["_css"] = sheet
+    return type(name, (anywidget.AnyWidget,), body)
 
 
 def form(commit: Callable[[Any], str], locks: bool = False, **spec: Any) -> Any:
@@ -49,7 +48,8 @@ def form(commit: Callable[[Any], str], locks: bool = False, **spec: Any) -> Any:
 
     One that ``locks`` takes no second answer.
     """
-    made = form_class()(spec={"key": str(next(_keys)), **spec})
+    kind = widget_class("forms", spec="Dict", outcome="Unicode", locked="Bool")
+    made = kind(spec={"key": str(next(_keys)), **spec})
 
     def received(_: Any, content: Any, buffers: Any) -> None:
         if content.get("ping"):

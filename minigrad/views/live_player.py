@@ -13,8 +13,6 @@ import inspect
 import io
 import json
 from collections.abc import Callable, Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 from minigrad import errors
@@ -22,7 +20,7 @@ from minigrad.engine.core.function import Function
 from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.messages import message
 from minigrad.views import page
-from minigrad.views.forms import bundle_of
+from minigrad.views.forms import bundle_of, widget_class
 from minigrad.views.inputs import Input, input_for, problem_of
 from minigrad.views.recording import (
     Recording,
@@ -32,7 +30,6 @@ from minigrad.views.recording import (
 )
 from minigrad.views.whatif import Edits, reply_to
 
-HERE: Final = Path(__file__).parent
 MOST_PRINTED: Final = 5_000  # characters; of more, the end is shown
 
 Json = dict[str, Any]
@@ -60,7 +57,10 @@ class LivePlayer:
         self.recording = Recording()
         self._record()
         title = name_of_callable(function)
-        self.widget = widget_class()(
+        kind = widget_class(
+            "live_player", page="Unicode", shown="Unicode", name="Unicode"
+        )
+        self.widget = kind(
             page=page.live_page(title),
             shown=self._shown(),
             name=message("live.frame"),
@@ -124,23 +124,6 @@ class LivePlayer:
             "by": by,
         }
         return json.dumps(shown, separators=(",", ":"))
-
-
-@cache
-def widget_class() -> Any:
-    """The widget; anywidget is loaded when the first live player is made."""
-    import anywidget
-    import traitlets
-
-    class LiveFrame(anywidget.AnyWidget):
-        """A frame with the player's page, and the wire between it and Python."""
-
-        _esm = HERE / "live_player.js"
-        page = traitlets.Unicode().tag(sync=True)
-        shown = traitlets.Unicode().tag(sync=True)
-        name = traitlets.Unicode().tag(sync=True)
-
-    return LiveFrame
 
 
 def check_widgets() -> None:

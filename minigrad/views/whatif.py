@@ -13,7 +13,6 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -33,7 +32,7 @@ from minigrad.tracing.program import why_not
 from minigrad.tracing.trace import step_that_says
 from minigrad.views import page, script
 from minigrad.views.comparing import Comparison
-from minigrad.views.forms import has_kernel
+from minigrad.views.forms import has_kernel, widget_class
 from minigrad.views.numbers import is_other_grad
 from minigrad.views.picture_values import apart
 from minigrad.views.values import brief_text
@@ -274,15 +273,9 @@ def is_notebook() -> bool:
 
 @cache
 def wire() -> Any:
-    """The one widget, made when the first recording is shown."""
-    import anywidget
-
-    class Wire(anywidget.AnyWidget):
-        """Passes on what pages ask, and what they are answered."""
-
-        _esm = Path(__file__).with_name("wire.js")
-
-    made = Wire()
+    """The one widget, made when the first recording is shown: what pages ask, and what
+    they are answered."""
+    made = widget_class("wire")()
     made.on_msg(lambda _, asked, buffers: heard(made, asked))
     return made
 
