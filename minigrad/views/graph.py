@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
@@ -86,28 +85,8 @@ def svg_of(dot: str) -> tuple[str, str] | None:
         svg = run(program, dot, "svg")
         _, start, rest = (svg or "").partition("<svg")
         if start:
-            return lighter(start + rest), program.stem
+            return start + rest, program.stem
     return None
-
-
-def lighter(svg: str) -> str:
-    """The same drawing in fewer letters: a notebook holds it three times.
-
-    It goes without names and comments that nobody is shown, is exact to a tenth of a
-    point, and says once what holds for all of its text.
-    """
-    svg = re.sub(r"<title>[^<]*</title>\n?|<!--.*?-->\n?", "", svg)
-    svg = re.sub(r"[^<>]*>", lambda tag: _shorter_numbers(tag[0]), svg)
-    svg = re.sub(r' xml:space="preserve"([^>]*>(?! )(?:[^< ]| (?![ <]))*<)', r"\1", svg)
-    fonts = Counter(re.findall(r' font-family="[^"]*" font-size="[^"]*"', svg))
-    for font, _ in fonts.most_common(1):
-        group = ' class="graph"'
-        svg = svg.replace(font, "").replace(group, group + font, 1)
-    return svg
-
-
-def _shorter_numbers(tag: str) -> str:
-    return re.sub(r"\.0(?![\d.])", "", re.sub(r"(\.\d)\d+", r"\1", tag))
 
 
 def renderers() -> list[pathlib.Path]:

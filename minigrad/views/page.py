@@ -169,11 +169,7 @@ def bundle_of(data: Mapping[str, Any], key: str, start: int = 0) -> dict[str, st
     reloaded, it keeps its place.
     """
     shown = output_of(data, key=key, start=start)
-    bundle = {"text/html": shown, "text/plain": text_of(data)}
-    svg = data["graph"]["svg"]
-    if svg and len(svg) <= MOST_PICTURE:
-        bundle["image/svg+xml"] = svg
-    return bundle
+    return {"text/html": shown, "text/plain": text_of(data)}
 
 
 def bundle_of_comparison(data: Mapping[str, Any], sentence: str) -> dict[str, str]:

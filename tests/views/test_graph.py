@@ -144,23 +144,3 @@ def test_chain_whose_nodes_all_use_a_leaf_stays_narrow() -> None:
     drawn = graph.svg_of(graph.dot_of(story.data))
     assert drawn is not None
     assert float(drawn[0].split('width="')[1].split("pt")[0]) < 400
-
-
-def test_drawing_is_made_lighter_and_stays_the_same() -> None:
-    font = ' font-family="Courier,monospace" font-size="11.00"'
-    space = '<text xml:space="preserve"'
-    svg = (
-        '<svg viewBox="0.00 0.00 10.25 20.00"><g id="graph0" class="graph">\n'
-        '<!-- n0&#45;&gt;n1 -->\n<g id="mg_n0" class="node">\n<title>n0</title>\n'
-        f'{space} x="1.00"{font}>1.00 of 10.25</text>\n'
-        f'{space} x="1.56"{font}>two  spaces</text>\n'
-        f'{space} font-size="9.00"> before</text>\n</g>\n</g></svg>'
-    )
-    assert graph.lighter(svg) == (
-        '<svg viewBox="0 0 10.2 20"><g id="graph0" class="graph"'
-        ' font-family="Courier,monospace" font-size="11">\n'
-        '<g id="mg_n0" class="node">\n'
-        '<text x="1">1.00 of 10.25</text>\n'
-        f'{space} x="1.5">two  spaces</text>\n'
-        f'{space} font-size="9"> before</text>\n</g>\n</g></svg>'
-    )

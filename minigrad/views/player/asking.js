@@ -65,8 +65,10 @@ export class Asking {
         const moves = (event.roots || []).map((root) => ({ at, k: "root", ...root }));
         running.push({ end: Infinity, moves: moves.filter((move) => this.isHere(move)) });
         if (at <= this.position) begun.push(running.at(-1));
-      } else if (event.k === "backward.end" && running.length) running.pop().end = at;
-      else if (running.length && MOVES.includes(event.k) && this.isHere(event)) running.at(-1).moves.push({ ...event, at });
+      }
+      if (!running.length) continue;
+      if (event.k === "backward.end") running.pop().end = at;
+      if (MOVES.includes(event.k) && this.isHere(event)) running.at(-1).moves.push({ ...event, at });
     }
     const here = begun.filter(({ moves }) => moves.length);
     const last = here.reduce((one, other) => (other.end > one.end ? other : one), { end: 0, moves: [] });

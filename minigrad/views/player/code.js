@@ -105,7 +105,9 @@ export class CodePane extends Pane {
     const source = this.trace.sources[index];
     const made = source.role === "engine" ? element("span", "", message("code.engine")) : null;
     const head = [element("b", "", wordFor(source.name)), made, element("span", "", wordFor(source.file))];
-    const lines = source.tokens.map((tokens, offset) => this.line(tokens, `line ${index} ${offset}`, source.first + offset));
+    const lines = source.tokens.map((tokens, offset) => {
+      return this.line(tokens, `line ${index} ${offset}`, source.first + offset);
+    });
     const listing = element("div", "listing", ...lines);
     const box = element("div", `card ${source.role} top`, element("div", "card-head", ...head), listing);
     return { box, listing, lines, source: index, role: "top", notes: [], marked: null, mark: null };

@@ -34,7 +34,8 @@ export class Edits extends Edited {
       if (same && this.describedAt === this.stepOf(this.what)) this.say(message("editing.same"));
       else this.set(this.what, typed, null);
     };
-    this.badge = element("button", { className: "badge", title: this.undoing.title, onclick: undo }, message("editing.badge"));
+    const is = { className: "badge", title: this.undoing.title, onclick: undo };
+    this.badge = element("button", is, message("editing.badge"));
     this.note.before(element("span", "ways", this.undoing, this.ending), this.form);
     this.box.addEventListener("keydown", (event) => {
       if (isUndo(event) && event.target !== this.input) this.undo(), event.preventDefault();

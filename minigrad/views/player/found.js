@@ -42,7 +42,7 @@ export class Found {
   close() {
     const inside = this.box.contains(document.activeElement);
     this.box.hidden = true;
-    this.show([], "");
+    this.show([], () => "");
     this.input.value = "";
     this.asked = null;
     if (inside) this.player.root.focus({ preventScroll: true });
@@ -54,7 +54,7 @@ export class Found {
     this.input.value = question;
     this.box.hidden = false;
     const found = this.player.index.search(question, this.player.level);
-    this.show(found, question.trim() ? (count) => message("found.count", { count }) : "");
+    this.show(found, (count) => (question.trim() ? message("found.count", { count }) : ""));
   }
 
   /**
@@ -83,14 +83,13 @@ export class Found {
 
   /**
    * Where no stop of this level is at a position, the next one shows what it did.
-   * @param {{position: number, deed: string}[]} found @param {string | ((count: number) => string)} title
+   * @param {{position: number, deed: string}[]} found @param {(count: number) => string} title
    */
   show(found, title) {
     const stops = Map.groupBy(found, ({ position }) => this.player.stopAt(position));
     this.stops = [...stops].map(([stop, all]) => ({ stop, deeds: [...new Set(all.map(({ deed }) => deed))] }));
     const count = this.stops.length;
-    this.title.textContent = typeof title === "string" ? title : title(count);
-    if (title && !count) this.title.textContent = message("found.none");
+    this.title.textContent = title(count) && (count ? title(count) : message("found.none"));
     this.moves.hidden = count < 2;
     this.list.replaceChildren(...this.stops.slice(0, MOST_LISTED).map((one) => this.item(one)));
     if (count > MOST_LISTED) {

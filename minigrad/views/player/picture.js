@@ -465,7 +465,8 @@ export class PicturePane {
     const thing = things.find(({ of }) => wire && "to" in wire.of && of.id === wire.of.of) || things[0];
     if (!thing) return;
     const [x, y, w, h] = this.view;
-    const both = wire ? around([thing.box, wire.box].map(({ x, y, width, height }) => [x, y, width, height])) : thing.box;
+    const spots = [thing, wire].filter(Boolean).map(({ box: { x, y, width, height } }) => [x, y, width, height]);
+    const both = around(spots);
     const box = both.width <= w && both.height <= h ? both : thing.box;
     const inside = box.x >= x && box.x + box.width <= x + w && box.y >= y && box.y + box.height <= y + h;
     if (!inside) {

@@ -362,7 +362,8 @@ class Box {
     const body = `M${x} ${y}v${h - 8}q0 8 8 8h${w - 16}q8 0 8-8v${8 - h}`;
     /** @param {string} side @param {number} from @param {number} by */
     const flap = (side, from, by) => {
-      return svgElement("path", { class: `flap ${side}`, d: `M${from} ${y}h${by}`, style: `transform-origin:${from}px ${y}px` });
+      const style = `transform-origin:${from}px ${y}px`;
+      return svgElement("path", { class: `flap ${side}`, d: `M${from} ${y}h${by}`, style });
     };
     this.head = text(x + 9, y + 18, "ctx", "head", "start");
     this.empty = text(x + w / 2, y + h / 2 + 6, "", "empty");

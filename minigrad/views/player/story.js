@@ -69,11 +69,7 @@ export class Story {
 
   /** @param {number} level */
   stopsAt(level) {
-    const stops = [0];
-    this.events.forEach((event, index) => {
-      if (event.lvl <= level) stops.push(index + 1);
-    });
-    return stops;
+    return [0, ...this.events.flatMap(({ lvl }, index) => (lvl <= level ? [index + 1] : []))];
   }
 
   /**
@@ -81,9 +77,7 @@ export class Story {
    * @param {number} position
    */
   lastAtNode(position) {
-    const least = Math.max(0, position - MOST_BACK);
-    for (let at = position - 1; at >= least; at--) if (this.events[at].n) return this.events[at];
-    return null;
+    return this.events.slice(Math.max(0, position - MOST_BACK), position).findLast(({ n }) => n) || null;
   }
 
   /**

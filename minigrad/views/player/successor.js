@@ -44,15 +44,12 @@ function same(one, other) {
 function opened(before) {
   const { root, found } = before;
   const bodies = [...root.querySelectorAll(".body")].map((body) => [body.scrollLeft, body.scrollTop]);
-  const parts = ["details.memory", "details.locals"];
-  // @ts-expect-error: both are <details>, which a selector does not tell
-  const open = parts.map((part) => root.querySelector(part).open);
+  const open = [before.timeline.box.open, before.ctx.locals.open];
   const inspects = root.classList.contains("inspecting");
   const asked = found.box.hidden ? null : found.asked;
   const focused = root.contains(document.activeElement);
   return (player) => {
-    // @ts-expect-error: as above
-    parts.forEach((part, place) => (player.root.querySelector(part).open = open[place]));
+    [player.timeline.box.open, player.ctx.locals.open] = open;
     if (before.engine) player.showEngine();
     if (inspects) player.inspect(true, before.ctx.pinned);
     if (before.presenter.on) player.presenter.toggle(before.presenter.since);

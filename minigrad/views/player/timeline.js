@@ -6,7 +6,6 @@ import { message } from "./messages.js";
 import { bytesWords } from "./values.js";
 
 /** @typedef {{ node: string | null, of: string, items: Held[] }} Owner */
-/** @typedef {{ at?: number, until?: number, key?: string }} Span */
 /** @typedef {ReturnType<Memory["stateAt"]>} Moments */
 
 const MOST_OWNERS = 6;
@@ -34,8 +33,8 @@ export class Timeline {
     this.now = element("i", "now");
     this.veil = element("i", "veil"); // over what is still to come
     const tracks = this.owners.map((owner) => this.track(owner));
-    this.picture = element("div", { className: "tracks", role: "img" }, this.curve(), ...tracks, this.veil, this.now);
-    this.picture.onclick = (event) => this.goTo(event);
+    const is = { className: "tracks", role: "img", onclick: (/** @type {MouseEvent} */ event) => this.goTo(event) };
+    this.picture = element("div", is, this.curve(), ...tracks, this.veil, this.now);
     this.total = element("span");
     this.sums = this.owners.map(() => element("span"));
     this.labels = this.owners.map((owner) => this.label(owner));
@@ -58,10 +57,11 @@ export class Timeline {
   /** @param {Owner} owner */
   track({ items }) {
     const bars = (items.length > MOST_BARS ? spansOf(items) : items).map(({ at, until, key }) => {
-      const bar = element("i", `bar ${key === "grad" ? key : ""} ${until ? "ends" : ""}`);
+      const ends = until < Infinity;
+      const bar = element("i", `bar ${key === "grad" ? key : ""} ${ends ? "ends" : ""}`);
       const from = this.share(at);
       bar.style.left = `${from * 100}%`;
-      bar.style.width = `${Math.max(0, (until ? this.share(until) : 1) - from) * 100}%`;
+      bar.style.width = `${Math.max(0, (ends ? this.share(until) : 1) - from) * 100}%`;
       return bar;
     });
     return element("div", "held", ...bars);
@@ -75,7 +75,8 @@ export class Timeline {
       return `H${(this.share(at) * 1000).toFixed(1)}V${high(bytes).toFixed(1)}`;
     });
     const path = svgElement("path", { d: `M0 ${CURVE_HEIGHT}${steps.join("")}H1000V${CURVE_HEIGHT}Z` });
-    return svgElement("svg", { class: "curve", viewBox: `0 0 1000 ${CURVE_HEIGHT}`, preserveAspectRatio: "none" }, path);
+    const box = { viewBox: `0 0 1000 ${CURVE_HEIGHT}`, preserveAspectRatio: "none" };
+    return svgElement("svg", { class: "curve", ...box }, path);
   }
 
   /** @param {View} view */
@@ -118,16 +119,15 @@ export class Timeline {
   }
 }
 
-/** @param {Span[]} items @returns {Span[]} */
+/** @param {Held[]} items @returns {{ at: number, until: number, key?: string }[]} */
 function spansOf(items) {
-  /** @type {Span[]} */
   const spans = [];
-  for (const { at, until = Infinity } of [...items].sort((one, other) => one.at - other.at)) {
+  for (const { at, until = Infinity } of items.toSorted((one, other) => one.at - other.at)) {
     const last = spans.at(-1);
-    if (last && at <= last.until) last.until = Math.max(last.until, until);
+    if (at <= last?.until) last.until = Math.max(last.until, until);
     else spans.push({ at, until });
   }
-  return spans.map((span) => (span.until === Infinity ? { at: span.at } : span));
+  return spans;
 }
 
 /**

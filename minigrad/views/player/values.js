@@ -173,7 +173,8 @@ export function heatMap(value, ask = null, chosen = null) {
   });
   const [min, max] = [number(value.min), number(value.max)];
   const ariaLabel = message("value.array", { shape: shapeWords(value.shape), min, max });
-  const map = element("div", { className: withNumbers ? "heat" : "heat tiny", role: ask ? "group" : "img", ariaLabel }, ...cells);
+  const is = { className: withNumbers ? "heat" : "heat tiny", role: ask ? "group" : "img", ariaLabel };
+  const map = element("div", is, ...cells);
   map.style.gridTemplateColumns = `repeat(${columns}, auto)`;
   if (!ask) return map;
   tabStop(map, cells[chosen ? chosen[0] * columns + chosen[1] : 0]);
@@ -216,8 +217,8 @@ export function valueView(trace, ref, label = "") {
   if (ref.t === "T" && ref.rg) said.push(message("value.requires-grad"));
   if (ref.tan) said.push(message("tangent.beside", { value: brief(trace, { t: "A", v: ref.tan }) }));
   const name = ref.name && ref.name !== label && element("b", "", ref.name);
-  const view = element("div", "value",
-    element("div", "about", name, ...said.map((one) => element("span", "", one)), stale && element("span", "warn", stale)));
+  const about = [name, ...said.map((one) => element("span", "", one)), stale && element("span", "warn", stale)];
+  const view = element("div", "value", element("div", "about", ...about));
   tells(view, () => ({ title: ref.name || label, ref }));
   if (!value) return view;
   if (sizeOf(value)) view.append(heatMap(value));

@@ -188,8 +188,7 @@ def show(cell: NotebookNode, shared: Shared, addresses: Addresses) -> None:
         if "text" in output:
             output.text = _CELL.sub(r"line \1", output.text)
         data = output.get("data", {})
-        for kind in ("image/svg+xml", "application/vnd.jupyter.widget-view+json"):
-            data.pop(kind, None)
+        data.pop("application/vnd.jupyter.widget-view+json", None)
         if "text/html" in data:
             data["text/html"] = shared.taken_out(
                 _HREF.sub(
