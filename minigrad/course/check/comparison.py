@@ -92,19 +92,10 @@ def _has_its_shape(sample: Sample) -> bool:
 
 def _by_outputs(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     """The share of one output is wrong, that of another one is right."""
-    alone: dict[str, list[Sample]] = {}
-    for s in samples:
-        pairs = zip(case.contract.outputs, s.run.upstreams, strict=True)
-        used = [name for name, g in pairs if g is not None]
-        if len(used) == 1:
-            alone.setdefault(used[0], []).append(s)
+    alone = _used_alone(case, samples)
     bad = [name for name, each in alone.items() if any(s.is_wrong for s in each)]
-    if len(alone) > 1 and not bad:
-        looks = "With only one output used it's right; with several of them it isn't."
-        hint = (
-            "Each output has its share in the gradient. How do you put them together?"
-        )
-        return Said((), looks, hint)
+    if said := right_alone(case, samples):
+        return said
     if len(bad) > 1 and all(map(_arrives_elsewhere, sum(alone.values(), []))):
         looks = "What one output alone sends back is right where it belongs, and it "
         looks += "arrives at other elements, too."
@@ -123,6 +114,26 @@ def _by_outputs(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     if k is None:
         return Said((), f"{looks}.", hint)
     return Said(of_ratio(k), f"{looks}: {k:.4g} times the right share.", hint)
+
+
+def right_alone(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
+    """The share of each output is right, and what is made of all of them isn't."""
+    alone = _used_alone(case, samples)
+    if len(alone) < 2 or any([s.is_wrong for each in alone.values() for s in each]):
+        return None
+    looks = "With only one output used it's right; with several of them it isn't."
+    hint = "Each output has its share in the gradient. How do you put them together?"
+    return Said((), looks, hint)
+
+
+def _used_alone(case: CaseFile, samples: Sequence[Sample]) -> dict[str, list[Sample]]:
+    alone: dict[str, list[Sample]] = {}
+    for s in samples:
+        pairs = zip(case.contract.outputs, s.run.upstreams, strict=True)
+        used = [name for name, g in pairs if g is not None]
+        if len(used) == 1:
+            alone.setdefault(used[0], []).append(s)
+    return alone
 
 
 def _arrives_elsewhere(sample: Sample) -> bool:

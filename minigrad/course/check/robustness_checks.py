@@ -291,7 +291,9 @@ def other_numbers(case: CaseFile) -> Iterator[Finding]:
                 traits.of_case(seen, case.contract.arguments, with_shapes=False)
             )
         words = traits.separating(told[True], told[False])[:1]
-        looks = f"Where it's wrong, {words[0]}; where it's right, never." if words else ""
+        looks = (
+            f"Where it's wrong, {words[0]}; where it's right, never." if words else ""
+        )
         hint = "Run your Function on this case. Which line treats these numbers in "
         hint += "another way than those of the cases before?"
         yield Finding(UNNAMED, what, f"{case.name}.backward", looks, hint)
