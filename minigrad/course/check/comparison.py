@@ -6,6 +6,7 @@ the result, a sum into the shares of its outputs, and the cases into right and w
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -96,7 +97,8 @@ def _by_outputs(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     bad = [name for name, each in alone.items() if any(s.is_wrong for s in each)]
     if said := right_alone(case, samples):
         return said
-    if len(bad) > 1 and all(map(_arrives_elsewhere, sum(alone.values(), []))):
+    each_alone = itertools.chain(*alone.values())
+    if len(bad) > 1 and all(map(_arrives_elsewhere, each_alone)):
         looks = "What one output alone sends back is right where it belongs, and it "
         looks += "arrives at other elements, too."
         hint = "Use one output at a time. Which elements can its gradient go to?"
@@ -138,11 +140,11 @@ def _used_alone(case: CaseFile, samples: Sequence[Sample]) -> dict[str, list[Sam
 
 def _arrives_elsewhere(sample: Sample) -> bool:
     """Whether it is right wherever something belongs; and more where nothing does."""
-    belongs = sample.right != 0
-    mine = np.where(belongs, sample.got, 0.0) if _has_its_shape(sample) else None
-    return mine is not None and error_of(mine, sample.right) <= close_to(
-        sample.tolerance
-    )
+    got, right = sample.got, sample.right
+    if got is None or got.shape != right.shape:
+        return False
+    mine = np.where(right != 0, got, 0.0)
+    return error_of(mine, right) <= close_to(sample.tolerance)
 
 
 def of_ratio(k: float) -> tuple[str, ...]:
@@ -201,7 +203,9 @@ NEAR = 0.01
 
 def nearly(what: str, pairs: Sequence[tuple[Array, Array]]) -> Said | None:
     """Off by a small part of its value at each element, and at nearly all of them."""
-    mine, right = (np.concatenate([a.ravel() for a in each]) for each in zip(*pairs))
+    mine, right = (
+        np.concatenate([a.ravel() for a in each]) for each in zip(*pairs, strict=True)
+    )
     use = right != 0
     if np.any(mine[~use]) or not use.any() or not np.all(np.isfinite(mine)):
         return None

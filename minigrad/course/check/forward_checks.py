@@ -335,8 +335,8 @@ def _finding(
         seen = [(t.outputs[place].value, b) for _, t, b in off]
         if gradient_checks.is_single(trial, seen):
             return Finding(("T01",), what, where, evidence=evidence)
-        said = gradient_checks.FEW_DIGITS, gradient_checks.WHICH_DIGITS
-        return Finding(UNNAMED, what, where, *said, evidence)
+        words = gradient_checks.FEW_DIGITS, gradient_checks.WHICH_DIGITS
+        return Finding(UNNAMED, what, where, *words, evidence)
     ids = _stories(case, place) or _where_it_is_right(case, place, off)
     said = None if ids else result_comparison.of_result(case, place, off)
     looks_like, hint = "", "" if ids else hint

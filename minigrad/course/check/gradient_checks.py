@@ -308,7 +308,7 @@ def precision(case: CaseFile) -> Iterator[Finding]:
             if s.error > rounding(s.tolerance):
                 what, evidence = wording.of_gradient(case, s)
                 single = s.raw is not None and s.raw.dtype == np.float32
-                ids = ("T01", "T03") if single else ("T01",)
+                ids: tuple[str, ...] = ("T01", "T03") if single else ("T01",)
                 looks = hint = ""
                 pairs = [(s.got, s.right) for s in samples if s.tolerance < COARSE]
                 if not is_single(s.trial, pairs):

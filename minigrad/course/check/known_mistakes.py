@@ -98,8 +98,9 @@ def _of_several_outputs(case: CaseFile, trial: Trial, run: Pass) -> Told:
         turned, chosen = list(gs), [gs[i] for i in places]
         for here, there in pairwise([*places, places[0]]):
             turned[here] = gs[there]
-        total = sum([g for g in gs if g is not None])
-        for sent in (turned, *[[each] * len(gs) for each in (*chosen, total)]):
+        total = np.sum([g for g in gs if g is not None], axis=0)
+        alike: list[list[Array | None]] = [[g] * len(gs) for g in (*chosen, total)]
+        for sent in (turned, *alike):
             yield "N04", case.gradients(trial, tuple(sent))
 
 

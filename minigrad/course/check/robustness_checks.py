@@ -330,7 +330,7 @@ def written_inputs(case: CaseFile) -> Iterator[Finding]:
         arrays = any(a.kind == "ndarray" and a.shares_memory for a in trial.attributes)
         shared = case.declared.tensors_shared or case.declared.tensors_on_class
         where, hint = f"{case.name}, what forward leaves on ctx", ""
-        ids = ("S08",) if arrays else ("S06",)
+        ids: tuple[str, ...] = ("S08",) if arrays else ("S06",)
         if shared and not trial.attributes:
             ids = ("S04",) if case.declared.tensors_on_class else ("S05",)
         elif trial.saved and not trial.attributes:
