@@ -6,6 +6,7 @@ the result, a sum into the shares of its outputs, and the cases into right and w
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -92,20 +93,12 @@ def _has_its_shape(sample: Sample) -> bool:
 
 def _by_outputs(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     """The share of one output is wrong, that of another one is right."""
-    alone: dict[str, list[Sample]] = {}
-    for s in samples:
-        pairs = zip(case.contract.outputs, s.run.upstreams, strict=True)
-        used = [name for name, g in pairs if g is not None]
-        if len(used) == 1:
-            alone.setdefault(used[0], []).append(s)
+    alone = _used_alone(case, samples)
     bad = [name for name, each in alone.items() if any(s.is_wrong for s in each)]
-    if len(alone) > 1 and not bad:
-        looks = "With only one output used it's right; with several of them it isn't."
-        hint = (
-            "Each output has its share in the gradient. How do you put them together?"
-        )
-        return Said((), looks, hint)
-    if len(bad) > 1 and all(map(_arrives_elsewhere, sum(alone.values(), []))):
+    if said := right_alone(case, samples):
+        return said
+    each_alone = itertools.chain(*alone.values())
+    if len(bad) > 1 and all(map(_arrives_elsewhere, each_alone)):
         looks = "What one output alone sends back is right where it belongs, and it "
         looks += "arrives at other elements, too."
         hint = "Use one output at a time. Which elements can its gradient go to?"
@@ -125,13 +118,33 @@ def _by_outputs(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     return Said(of_ratio(k), f"{looks}: {k:.4g} times the right share.", hint)
 
 
+def right_alone(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
+    """The share of each output is right, and what is made of all of them isn't."""
+    alone = _used_alone(case, samples)
+    if len(alone) < 2 or any([s.is_wrong for each in alone.values() for s in each]):
+        return None
+    looks = "With only one output used it's right; with several of them it isn't."
+    hint = "Each output has its share in the gradient. How do you put them together?"
+    return Said((), looks, hint)
+
+
+def _used_alone(case: CaseFile, samples: Sequence[Sample]) -> dict[str, list[Sample]]:
+    alone: dict[str, list[Sample]] = {}
+    for s in samples:
+        pairs = zip(case.contract.outputs, s.run.upstreams, strict=True)
+        used = [name for name, g in pairs if g is not None]
+        if len(used) == 1:
+            alone.setdefault(used[0], []).append(s)
+    return alone
+
+
 def _arrives_elsewhere(sample: Sample) -> bool:
     """Whether it is right wherever something belongs; and more where nothing does."""
-    belongs = sample.right != 0
-    mine = np.where(belongs, sample.got, 0.0) if _has_its_shape(sample) else None
-    return mine is not None and error_of(mine, sample.right) <= close_to(
-        sample.tolerance
-    )
+    got, right = sample.got, sample.right
+    if got is None or got.shape != right.shape:
+        return False
+    mine = np.where(right != 0, got, 0.0)
+    return error_of(mine, right) <= close_to(sample.tolerance)
 
 
 def of_ratio(k: float) -> tuple[str, ...]:
@@ -190,7 +203,9 @@ NEAR = 0.01
 
 def nearly(what: str, pairs: Sequence[tuple[Array, Array]]) -> Said | None:
     """Off by a small part of its value at each element, and at nearly all of them."""
-    mine, right = (np.concatenate([a.ravel() for a in each]) for each in zip(*pairs))
+    mine, right = (
+        np.concatenate([a.ravel() for a in each]) for each in zip(*pairs, strict=True)
+    )
     use = right != 0
     if np.any(mine[~use]) or not use.any() or not np.all(np.isfinite(mine)):
         return None

@@ -18,7 +18,14 @@ from minigrad.course.check import (
 from minigrad.course.check.casefile import CaseFile, error_of
 from minigrad.course.check.facts import Array, Facts, Trial, is_float
 from minigrad.course.check.findings import UNNAMED, Finding
-from minigrad.course.check.samples import LINEAR, Sample, close_to, rounding, samples_of
+from minigrad.course.check.samples import (
+    COARSE,
+    LINEAR,
+    Sample,
+    close_to,
+    rounding,
+    samples_of,
+)
 
 Slots = dict[int, list[Sample]]
 
@@ -266,6 +273,8 @@ def _finding(
             "Each value you return is the right one for the other input: either they"
             " are in each other's places, or each formula uses its own input."
         )
+    if ids[:1] == ("N01",) and (said := comparison.right_alone(case, samples)):
+        looks_like, hint = said.looks_like, said.hint
     is_guess = not ids or (ids == ("L02",) and bool(looks_like))
     said = None if ids else comparison.of_gradient(case, samples)
     if said:
@@ -299,6 +308,39 @@ def precision(case: CaseFile) -> Iterator[Finding]:
             if s.error > rounding(s.tolerance):
                 what, evidence = wording.of_gradient(case, s)
                 single = s.raw is not None and s.raw.dtype == np.float32
-                ids = ("T01", "T03") if single else ("T01",)
-                yield Finding(ids, what, case.slot(s.slot), evidence=evidence)
+                ids: tuple[str, ...] = ("T01", "T03") if single else ("T01",)
+                looks = hint = ""
+                pairs = [(s.got, s.right) for s in samples if s.tolerance < COARSE]
+                if not is_single(s.trial, pairs):
+                    ids, looks, hint = UNNAMED, FEW_DIGITS, WHICH_DIGITS
+                yield Finding(ids, what, case.slot(s.slot), looks, hint, evidence)
                 return
+
+
+FEW_DIGITS = "Right to the first digits only, as after a float32 or an approximation."
+WHICH_DIGITS = (
+    "Print the dtype at every step, starting from float64 inputs. Is there a step that "
+    "is an approximation, or a small number that you add?"
+)
+
+
+def is_single(trial: Trial, pairs: Sequence[tuple[Array | None, Array]]) -> bool:
+    """Whether a float32 is seen on the way, or what it leaves of digits.
+
+    It rounds up and down, by some parts of 10 million; what is approximated doesn't.
+    """
+    kept = [*[s.packed for s in trial.saved], *[a.value for a in trial.attributes]]
+    kept += [
+        r.value for run in trial.passes for r in run.returned if r.value is not None
+    ]
+    kept += [y.value for y in trial.outputs if y.value is not None]
+    if any(a.dtype == np.float32 for a in kept):
+        return True
+    seen = [(np.asarray(a, np.float64), b) for a, b in pairs if a is not None]
+    if all([np.array_equal(a, a.astype(np.float32)) for a, _ in seen]):
+        return True
+    told = [(a - b)[b != 0] / b[b != 0] for a, b in seen]
+    off = np.concatenate([*told, np.zeros(1)])
+    off = off[np.abs(off) > 1e-10]
+    usual = float(np.median(np.abs(off))) if off.size else 0.0
+    return 1e-8 < usual < 2e-7 and bool(off.min() < 0 < off.max())

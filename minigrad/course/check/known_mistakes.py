@@ -98,8 +98,9 @@ def _of_several_outputs(case: CaseFile, trial: Trial, run: Pass) -> Told:
         turned, chosen = list(gs), [gs[i] for i in places]
         for here, there in pairwise([*places, places[0]]):
             turned[here] = gs[there]
-        total = sum([g for g in gs if g is not None])
-        for sent in (turned, *[[each] * len(gs) for each in (*chosen, total)]):
+        total = np.sum([g for g in gs if g is not None], axis=0)
+        alike: list[list[Array | None]] = [[g] * len(gs) for g in (*chosen, total)]
+        for sent in (turned, *alike):
             yield "N04", case.gradients(trial, tuple(sent))
 
 
@@ -125,7 +126,7 @@ def of_the_inputs(case: CaseFile, trial: Trial, run: Pass) -> Told:
     """The right formula, evaluated at something else."""
     inputs = trial.inputs
     ys = [y for y in case.results(trial) if is_float(y)]
-    for whole in (int, math.floor, math.ceil, round):
+    for whole in (int, math.floor, math.ceil, round) if is_cut(case) else ():
         if cut := _with_fractions_cut(inputs, whole):
             yield "T02", _safely(case, trial, run, cut)
         else:
@@ -150,6 +151,19 @@ def _parameters_mistaken(case: CaseFile, trial: Trial, run: Pass, y: Array) -> T
     if case.declared.own_setup_context:
         with np.errstate(all="ignore"):
             yield "A10", _safely(case, trial, run, (trial.inputs[0], y))
+
+
+def is_cut(case: CaseFile) -> bool:
+    """Whether what cutting leaves of some number differs from case to case.
+
+    If it's always the same, a cut number can't be told from one that isn't used.
+    """
+    rows = [[_whole(v) for v in fact.case.inputs] for fact in case.facts]
+    return any(len({*column} - {None}) > 1 for column in zip(*rows, strict=True))
+
+
+def _whole(value: Any) -> int | None:
+    return int(value) if type(value) in (int, float) else None
 
 
 def _safely(case: CaseFile, trial: Trial, run: Pass, inputs: tuple[Any, ...]) -> Arrays:

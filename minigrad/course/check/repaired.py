@@ -47,7 +47,7 @@ def said_of(finding: Finding, found: Repair | None, ids: bool = True) -> Finding
     story = "" if guessed and finding.ids else finding.story
     named = kept or (found.ids if ids else ())
     # Without words of its own, its hint is what is said of any wrong number.
-    is_plain = ids and not (named or story or finding.crashed)
+    is_plain = ids and finding.evidence and not (named or story or finding.crashed)
     return replace(
         finding,
         ids=named,

@@ -97,7 +97,9 @@ def _of_another_output(case: CaseFile, place: int) -> Said | None:
     for other in range(len(names)):
         seen = [(t, t.outputs[place].value) for _, t in case.plain if not t.crash]
         right = [(got, case.results(t)[other]) for t, got in seen]
-        if other != place and all(a is not None and error_of(a, b) < 1e-9 for a, b in right):
+        if other != place and all(
+            a is not None and error_of(a, b) < 1e-9 for a, b in right
+        ):
             looks = f"What you return as {names[place]} is {names[other]}."
             hint = "In which order does the task name the outputs?"
             return Said((), looks, hint)

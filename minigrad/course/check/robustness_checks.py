@@ -329,7 +329,9 @@ def other_numbers(case: CaseFile) -> Iterator[Finding]:
                 traits.of_case(seen, case.contract.arguments, with_shapes=False)
             )
         words = traits.separating(told[True], told[False])[:1]
-        looks = f"Where it's wrong, {words[0]}; where it's right, never." if words else ""
+        looks = (
+            f"Where it's wrong, {words[0]}; where it's right, never." if words else ""
+        )
         hint = "Run your Function on this case. Which line treats these numbers in "
         hint += "another way than those of the cases before?"
         yield Finding(UNNAMED, what, f"{case.name}.backward", looks, hint)
@@ -366,7 +368,7 @@ def written_inputs(case: CaseFile) -> Iterator[Finding]:
         arrays = any(a.kind == "ndarray" and a.shares_memory for a in trial.attributes)
         shared = case.declared.tensors_shared or case.declared.tensors_on_class
         where, hint = f"{case.name}, what forward leaves on ctx", ""
-        ids = ("S08",) if arrays else ("S06",)
+        ids: tuple[str, ...] = ("S08",) if arrays else ("S06",)
         if shared and not trial.attributes:
             ids = ("S04",) if case.declared.tensors_on_class else ("S05",)
         elif trial.saved and not trial.attributes:

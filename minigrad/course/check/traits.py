@@ -71,7 +71,10 @@ def _of_numbers(name: str, array: Array) -> dict[Trait, bool]:
     large = f"{name} holds large numbers", f"{name} holds no large numbers"
     negative = f"{name} holds negative numbers", f"{name} holds no negative numbers"
     within = np.diff(np.sort(array, -1)) if array.ndim else steps
-    in_a_row = f"numbers in one row of {name} are equal", f"in each row of {name} all differ"
+    in_a_row = (
+        f"numbers in one row of {name} are equal",
+        f"in each row of {name} all differ",
+    )
     found = {twice: bool(np.any(steps == 0)), in_a_row: bool(np.any(within == 0))}
     if is_float(array):
         found[near] = bool(np.any((steps > 0) & (steps < 1e-6)))

@@ -26,9 +26,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     yield from timings.look_at(speedup, random, ("speedup", "slow", "fast"))
 
 
-def wrong_gradients(
-    run: Mapped | Crash, each: Array, for_x: Array
-) -> Finding | None:
+def wrong_gradients(run: Mapped | Crash, each: Array, for_x: Array) -> Finding | None:
     """What is wrong with the gradients; the loss is to be called once for all."""
     if isinstance(run, Crash):
         return say.of_crash("crashed", run)

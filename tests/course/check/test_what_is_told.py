@@ -36,6 +36,10 @@ POWER = exercise(
     lambda x, n: x ** float(n),
     lambda g, x, n: (g * n * x ** float(n - 1), None),
 )
+SHIFT = exercise(
+    Contract("Shift", ("x", "c")), lambda x, c: x + c, lambda g, x, c: (g, None)
+)
+SHIFTS = [Case(str(c), (X, c), np.ones(X.shape)) for c in (0.25, 0.5, 0.75)]
 SINE = exercise(Contract("Sine", ("x",)), np.sin, lambda g, x: (g * np.cos(x),))
 TABLES = [n * X[:, None] + X / n for n in (1.0, 1.5, 2.5)]
 SINES = [Case(str(x[0]), (x,), 0.5 + x) for x in TABLES]
@@ -103,6 +107,7 @@ def test_what_wrong_gradients_have_in_common_is_told(
     ("of", "cases", "forward", "words"),
     [
         (SCALE, SCALES, lambda x, c: x / c, "would be right if c were 1 / c."),
+        (SHIFT, SHIFTS, lambda x, c: x, "returned the numbers of x as they came."),
         (
             POWER,
             POWERS,
