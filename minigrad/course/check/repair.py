@@ -127,13 +127,6 @@ class Edit:
     number: int
     code: CodeType
 
-    @property
-    def program(self) -> tuple[Any, ...]:
-        """What runs, wherever it's written; 1 and 1.0 are not the same."""
-        code = self.code
-        names = code.co_names, code.co_varnames
-        return self.function, code.co_code, repr(code.co_consts), *names
-
 
 @dataclass(frozen=True)
 class Repair:
@@ -177,22 +170,16 @@ def repair(
         return None
     end = time.process_time() + seconds
     found: list[Edit] = []
-    refused: set[Any] = set()
     for edits in _rounds(answer):
         new: list[Edit] = []
         tried: dict[tuple[str, int], int] = {}
         for edit in edits:
             if time.process_time() > end:
                 return None
-            # Many a change comes to the same as another one.
-            if edit.program in refused:
-                continue
             key = edit.kind, edit.number
             own, edit.function.__code__ = edit.function.__code__, edit.code
             try:
-                if not may_be_right():
-                    refused.add(edit.program)
-                elif tried.get(key, 0) < FULL_TRIALS:
+                if may_be_right() and tried.get(key, 0) < FULL_TRIALS:
                     tried[key] = tried.get(key, 0) + 1
                     new += [edit] if is_right() else []
             finally:
