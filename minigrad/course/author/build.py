@@ -36,8 +36,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrad.course.exercises import catalogue
-from minigrad.course.notebook import concepts, paths, table_file
-from minigrad.course.notebook.faq import FOLD, UNFOLD
+from minigrad.course.notebook import concepts, faq, paths, table_file
 
 TAGS = frozenset(
     {
@@ -270,7 +269,7 @@ FIRST_LINE = "# Hidden, because it knows the answer"
 
 def folded(text: str) -> str:
     """An explanation that is opened by hand: it gives an answer away."""
-    return f"{FOLD}{text}{UNFOLD}"
+    return f"{faq.FOLD}{text}{faq.UNFOLD}"
 
 
 def metadata_of(cell: Cell) -> dict[str, object]:
