@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from minigrad.course.author import authoring
+from minigrad.course.check import NOT_TRIED, SOLVED
 from minigrad.course.check.exercise import Line
 from minigrad.course.exercises import catalogue
 
@@ -16,7 +17,12 @@ ROOT = authoring.ROOT
 
 
 @pytest.mark.parametrize("name", catalogue.names())
-def test_every_exercise_of_the_course_is_complete(name: str) -> None:
+def test_every_exercise_of_the_course_is_complete(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # tests/notebooks/test_run.py runs them all, as shipped and solved, in a kernel.
+    states = {True: SOLVED, False: NOT_TRIED}
+    monkeypatch.setattr(authoring, "state_after", lambda *_, solved: states[solved])
     assert list(authoring.lacking(name)) == []
 
 
