@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import itertools
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -218,22 +219,37 @@ def drawn_again(case: CaseFile) -> Iterator[Finding]:
 
 
 def drawn_alike(case: CaseFile) -> Iterator[Finding]:
-    """The same numbers dropped in every call: forward decides where chance begins."""
+    """The same places dropped in every call, or as many: not by chance."""
     if not case.contract.random:
         return
+    where, odds = f"{case.name}.forward", 1.0
     for fact in case.facts:
-        calls = [t for t in fact.trials if t.name in ("plain", "double", "negative")]
-        results = [t.outputs[0].value for t in calls if t.crash is None]
-        arrays = [y for y in results if y is not None]
         x, p = fact.case.inputs
-        chance = (p * p + (1 - p) ** 2) ** (x.size * (len(arrays) - 1))
-        if chance < UNLIKELY and all(equal(y, arrays[0]) for y in arrays):
-            what = f"for {fact.case.name}, {len(arrays)} calls with the same numbers"
+        calls = [t for t in fact.trials if _same_numbers(t.inputs, (x, p))]
+        results = [t.outputs[0].value for t in calls if t.crash is None]
+        dropped = [y == 0 for y in results if y is not None]
+        chance = (p * p + (1 - p) ** 2) ** (x.size * (len(dropped) - 1))
+        if chance < UNLIKELY and all(equal(y, dropped[0]) for y in dropped):
+            what = f"for {fact.case.name}, {len(dropped)} calls with the same numbers"
             what += " dropped the same places"
             hint = "Which line of yours says where the random numbers begin?"
             looks_like = "A seed is set, or numbers that were drawn once are kept."
-            yield Finding(UNNAMED, what, f"{case.name}.forward", looks_like, hint)
+            yield Finding(UNNAMED, what, where, looks_like, hint)
             return
+        alike = len({int(y.sum()) for y in dropped}) == 1
+        odds *= _chance_of_one_count(x.size, p, len(dropped)) if alike else np.inf
+    if odds < UNLIKELY:
+        what = "in every call, exactly the share p of the numbers was dropped"
+        looks_like = "Only where they are is left to chance, and not how many."
+        hint = "Each number has a draw of its own. Could all of them be dropped by it?"
+        yield Finding(UNNAMED, what, where, looks_like, hint)
+
+
+def _chance_of_one_count(size: int, p: float, calls: int) -> float:
+    """How likely it is that all calls drop as many of the numbers."""
+    counts = range(size + 1)
+    each = [math.comb(size, n) * p**n * (1 - p) ** (size - n) for n in counts]
+    return sum([chance**calls for chance in each])
 
 
 def _other_zeros(got: Array, y: Array, x: Array, g: Array) -> bool:

@@ -43,6 +43,12 @@ WORDS = {
         "train() and eval() set a mode that stays.",
         "Which mode was it in, and which line could bring that back?",
     ),
+    "parameters": (
+        "{name} has other tensors as its parameters than before",
+        "New tensors stand in for the parameters. Whoever holds those of before, as an "
+        "optimizer does, now holds something that is used no more.",
+        "How can a tensor get new numbers and stay the same tensor?",
+    ),
     "saved_hooks": (
         "hooks for saved tensors are still in force, for all that the caller does",
         "The block of hooks was begun, and never ended.",
@@ -113,7 +119,9 @@ def parts_of(thing: Any) -> dict[str, Any]:
     if isinstance(thing, np.ndarray):
         return {"numbers": thing.copy()}
     if isinstance(thing, nn.Module):
-        return {"training": thing.training, **parts_of(list(thing.parameters()))}
+        parameters = list(thing.parameters())
+        found = {"training": thing.training, "parameters": [*map(id, parameters)]}
+        return found | parts_of(parameters)
     if isinstance(thing, list):
         needs = [leaf.requires_grad for leaf in thing]
         return {"requires_grad": needs, "hooks": [hooks_of(leaf) for leaf in thing]}

@@ -15,7 +15,7 @@ from minigrad.course.exercises.messages import Messages
 say = Messages(__name__)
 
 WITHIN = 1e-3
-FACTOR = {"float32": 2, "float64": 4}
+FACTOR = {"float16": 1, "float32": 2, "float64": 4}
 
 
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
@@ -28,7 +28,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
 
 def tried(random: np.random.Generator) -> Iterator[tuple[str, Array]]:
     """Tensors by what they are called in a message."""
-    for dtype in ("float64", "float32"):
+    for dtype in ("float64", "float32", "float16"):
         numbers = random.uniform(0.1, 100, (3, 4)) * random.choice([-1, 1], (3, 4))
         yield f"a {dtype} tensor of shape (3, 4)", numbers.astype(dtype)
     # Above 2048, a float16 knows even numbers only.
@@ -62,7 +62,7 @@ def fault_in(packed: Packed, array: Array, name: str) -> Finding | None:
         return say(kind, **shown)
     if not np.allclose(back, array, rtol=WITHIN):
         return say("values", was=array[0], now=back[0], **shown)
-    if packed.keeps:
+    if packed.keeps and FACTOR[wanted.name] > 1:
         return say("keeps", **shown)
     most = array.nbytes // FACTOR[wanted.name]
     if packed.size != most:

@@ -44,6 +44,8 @@ def fault_in(run: Checkpointed, x: Array, w: Array, g: Array) -> Finding | None:
     result, *wanted = without_checkpoint(x, w, g, run.masks[0])
     if run.result is None or not np.allclose(run.result, result):
         return say("result")
+    if run.mixed:
+        return say("mixed")
     if run.calls != 2:
         name = "calls.kept" if run.calls == 1 else "calls"
         return say(name, calls=run.calls, alive=run.alive, layers=LAYERS)

@@ -24,8 +24,9 @@ class Checkpointed:
     row for each call, of what it has kept. ``result``, ``grad_x`` and ``grad_w`` are
     numbers; the function uses w without getting it. ``above``: how often the node of
     the operation that made x ran. ``goes_on``: backward has drawn nothing for others;
-    ``drew``: forward has drawn for others, too. ``changed``: what is different about x
-    and w, but for .grad.
+    ``drew``: forward has drawn for others, too. ``mixed``: the function of another
+    checkpoint ran in its place. ``changed``: what is different about x and w, but for
+    .grad.
     """
 
     calls: int = 0
@@ -38,6 +39,7 @@ class Checkpointed:
     above: int = 0
     goes_on: bool = True
     drew: bool = True
+    mixed: bool = False
     changed: tuple[str, ...] = ()
 
 
@@ -83,12 +85,16 @@ def checkpointed(
     said["drew"] = not drops or not np.array_equal(begun, state)
     said["forward"], said["alive"] = len(function.masks), function.alive()
     said["result"] = result.detach().numpy().copy()
-    minigrad.rand(3)  # somebody else draws, before backward runs
+    # Somebody else draws, in a checkpoint of his own, before backward runs.
+    others = Segment(weight.detach() * 2, True)
+    beside = answer(others, minigrad.tensor(x, requires_grad=True) * 1.0)
     state = minigrad.get_rng_state().numpy().copy()
     result.backward(minigrad.tensor(upstream))
     now = minigrad.get_rng_state().numpy()
     said["goes_on"] = bool(np.array_equal(state, now))
+    del beside
     said["calls"], said["above"] = len(function.masks), len(runs)
+    said["mixed"] = len(others.masks) > 1
     said["changed"] = lent.changed()
     if function.masks:
         said["masks"] = np.array(function.masks)
