@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -360,7 +361,10 @@ class Call:
         }
 
     def named_parts(self, attributes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """The tensors and arrays among attributes, and in containers one level down."""
+        """The tensors and arrays among attributes, and one level down.
+
+        That is in containers, and in what a function holds of the one around it.
+        """
         for name, value in attributes.items():
             parts = [(name, value)]
             if isinstance(value, Mapping):
@@ -369,6 +373,9 @@ class Call:
                 parts = [(f"{name}[{i}]", part) for i, part in enumerate(value)]
             elif isinstance(value, memoryview):
                 parts = [(name, np.asarray(value))]
+            elif inspect.isfunction(value):
+                held = inspect.getclosurevars(value).nonlocals
+                parts = [(f"{name}'s {key}", part) for key, part in held.items()]
             elif hasattr(value, "__dict__") and not self.engine.is_tensor(value):
                 parts = [(f"{name}.{key}", part) for key, part in vars(value).items()]
             for label, part in parts:

@@ -90,9 +90,9 @@ LOOKS = (wrong_outputs, wrong_wires, wrong_gradients)
 
 
 def drawn(random: np.random.Generator) -> tuple[Any, float]:
-    """Numbers of which two are within the limit, and two are not."""
-    sizes = [*random.uniform(0.5, 1.5, 2), *random.uniform(3, 5, 2)]
+    """Numbers of which one is within the limit, one is equal to it, and two are not."""
+    limit = float(random.choice([1.75, 2.0, 2.5]))
+    sizes = [random.uniform(0.5, 1.5), limit, *random.uniform(3, 5, 2)]
     signs = random.choice([-1.0, 1.0], 4)
     x = (random.permutation(sizes) * signs).round(2).tolist()
-    limit = float(random.choice([1.75, 2.0, 2.5]))
     return minigrad.tensor(x, dtype=minigrad.float64, requires_grad=True), limit

@@ -39,6 +39,9 @@ def tried(random: np.random.Generator) -> Iterator[list[int]]:
     hourglass = random.integers(40, 100, LAYERS)
     hourglass[5:11] //= 20
     yield (hourglass + 1).tolist()
+    last = random.integers(40, 100, LAYERS)
+    last[-3:] = 900, 1, 1000  # the best cut is the last one
+    yield last.tolist()
 
 
 def are_cuts(said: Any, k: int) -> bool:

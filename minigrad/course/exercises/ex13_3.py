@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Faults
+from minigrad.course.check import Faults, left_behind
 from minigrad.course.check.probes import checkers, seen
 from minigrad.course.exercises.messages import Messages
 
@@ -24,6 +24,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
         ]
         if not np.allclose(weak.value, x * x):
             yield say("value", x=x, got=weak.value)
+        if not np.array_equal(weak.given[0], x):
+            yield left_behind("Fooled.backward", ("x.numbers",))
         if not np.allclose(weak.slopes, 2 * x, 1e-3, 1e-5):
             yield say("weak", x=x, got=weak.slopes[0], right=2 * x)
         rejected |= not np.allclose(strong.slopes, 2 * x * g, 1e-3, 1e-5)

@@ -77,13 +77,18 @@ def faults(
         yield "other_clock", counts
     median, low, high = np.broadcast_to(did.said, 3).tolist()
     first = [did.took[did.who == place][0] for place in (0, 1)]
-    right, cold = [times[0] / times[1] for times in (pace.usual, first)]
+    usual_one, usual_other = pace.usual
+    right = usual_one / usual_other
     if not near(median, right, WITHIN):
         seconds = {"first_one": first[0], "first_other": first[1]}
         yield why(median, right, did), {"right": right, "said": median, **seconds}
     if not shape:
         return
-    has_cold = [end for end in (high, low) if near(end, cold) and pace.hit]
+    # The cold call of one stands beside a call of the other, be that cold or not.
+    cold = right * first[0] / usual_one, right * usual_other / first[1]
+    far = [each for each in cold if not 0.1 < each / right < 10]
+    ends = [end for end in (high, low) if pace.hit]
+    has_cold = [end for end in ends if any([near(end, c, WITHIN) for c in far])]
     if has_cold:
         yield "band.cold", {"high": has_cold[0]}
     if is_of_times(median, did):

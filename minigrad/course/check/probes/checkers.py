@@ -31,11 +31,15 @@ class Judged:
 
 @dataclass(frozen=True)
 class Sloped:
-    """A value, the gradient for each input, None where none arrives, and the nodes."""
+    """A value, the gradient for each input, None where none arrives, and the nodes.
+
+    ``given``: the inputs after backward.
+    """
 
     value: Array
     arrived: tuple[Array | None, ...]
     nodes: tuple[str, ...]
+    given: tuple[Array, ...] = ()
 
     @property
     def slopes(self) -> list[Array]:
@@ -81,4 +85,5 @@ def sloped(answer: Any, numbers: tuple[Array, ...], upstream: Array) -> Sloped:
         y.detach().numpy(),
         tuple([None if x.grad is None else x.grad.numpy() for x in leaves]),
         tuple([node.name().rpartition("::")[2] for node in nodes]),
+        tuple([x.detach().numpy() for x in leaves]),
     )
