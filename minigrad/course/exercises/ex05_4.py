@@ -26,6 +26,9 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
         if given != (order, edges):
             yield say("changed")
         wrong.append(wrong_in(found, order, edges))
+        once = dict(found)
+        if wrong[-1] and wrong[0] is None and answer(*given) != once:
+            yield say("again", size=len(order))
     yield from sorted(filter(None, wrong), key=lambda each: not each.story)
 
 

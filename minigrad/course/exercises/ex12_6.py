@@ -63,8 +63,9 @@ def fault_in(cuts: tuple[int, ...], sizes: list[int]) -> Finding | None:
     got, lowest = sum(every[cuts]), min(map(sum, every.values()))
     if got <= lowest * (1 + WITHIN):
         return None
+    lengths = [b - a for a, b in pairwise([0, *cuts, LAYERS])]
     usual = {
-        "even": tuple([round(LAYERS * turn / (k + 1)) for turn in range(1, k + 1)]),
+        "even": cuts if max(lengths) - min(lengths) <= 1 else (),
         "equal_sums": min(every, key=lambda each: every[each][1]),
         "cheap": min(every, key=lambda each: every[each][0]),
     }

@@ -61,7 +61,9 @@ def look_at_residual(residual: Any, x: Array) -> Iterator[Finding]:
     elif slope is None:
         yield say("residual.none", **said)
     elif np.allclose(slope, np.ones(3)):
-        yield say("residual.dead", **said)
+        code = getattr(residual, "__code__", None)
+        is_cut = code is not None and "forward" not in code.co_names
+        yield say("residual.cut" if is_cut else "residual.dead", **said)
     elif not np.allclose(slope, 1 + np.cos(x)):
         yield say("residual.slope", **said)
     elif "SineBackward" not in found.nodes:
