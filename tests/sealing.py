@@ -28,13 +28,18 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(autouse=True)
 def sealed_state() -> Iterator[None]:
     """Seed the generators; put back what a test changes for the whole process."""
-    random.seed(0)
-    np.random.seed(0)
-    minigrad.manual_seed(0)
+    seed()
     here = contextlib.chdir(os.getcwd())
     with here, mock.patch.dict(os.environ), np.printoptions(), np.errstate():
         yield
     put_back()
+
+
+def seed() -> None:
+    """The same random numbers for all that comes."""
+    random.seed(0)
+    np.random.seed(0)
+    minigrad.manual_seed(0)
 
 
 def put_back() -> None:

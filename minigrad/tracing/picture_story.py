@@ -179,7 +179,7 @@ class PictureStory(BackwardPicture):
         short = message("why.hangs.short", **fields)
         tensors = [str(one["nr"]) for one in outs if one.get("needs")]
         if len(tensors) > 1:
-            fields |= {"count": len(tensors), "slots": joined(tensors)}
+            fields |= {"slots": joined(tensors)}
             tell(event, message("why.hangs.several", **fields), short)
         elif is_in_place(ins, outs):
             tell(event, message("why.hangs.changed", **fields), short)

@@ -117,10 +117,14 @@ function order(spec, form) {
   for (const ul of [rest, program]) {
     const over = () => (ul === rest ? add : remove)();
     ul.addEventListener("dblclick", over);
-    const idUnder = ({ target }) => idsOf(ul).find((id) => target.closest("li")?.id === idOf(id));
+    const idUnder = ({ target }) => {
+      const item = (target.closest ? target : target.parentElement).closest("li");
+      return idsOf(ul).find((id) => item?.id === idOf(id));
+    };
     ul.addEventListener("mousedown", (event) => choose(idUnder(event) ?? chosen));
     ul.addEventListener("dragstart", (event) => {
       dragged = idUnder(event);
+      if (!dragged) return;
       event.dataTransfer.setData("text/plain", lines.get(dragged));
       event.stopPropagation();
     });

@@ -20,9 +20,9 @@ FRESH = """\
 import os
 os.chdir({folder!r})
 del os
-from tests.sealing import put_back
-put_back()
-del put_back
+from tests.sealing import put_back, seed
+put_back(), seed()
+del put_back, seed
 """
 
 
