@@ -226,12 +226,13 @@ class _Patient:
         # Two calls with one number between them can't be told apart.
         for place, value in enumerate(given):
             if type(value) in (int, float) and value:
-                other = (*moved[:place], value * 0.9, *moved[place + 1 :])
+                near = value + 1 if type(value) is int else value * 0.9
+                other = (*moved[:place], near, *moved[place + 1 :])
                 moved = other if self._takes(other) else moved
         tried = [("your inputs", given), ("inputs beside yours", moved)]
         # Two calls of one shape can't be told apart by it.
-        longer = tuple([np.concatenate([v, v]) if np.ndim(v) else v for v in moved])
-        if sum(map(np.size, longer)) <= MOST_DOUBLED and self._takes(longer):
+        longer = tuple([self._twice(v) if np.ndim(v) else v for v in moved])
+        if sum(map(np.size, longer)) <= MOST_DOUBLED and self._reads_all(longer):
             tried.append(("twice as many inputs", longer))
         found = []
         for name, inputs in tried:
@@ -250,6 +251,24 @@ class _Patient:
         # A wrong rule may be tried anywhere.
         self.slopes.tolerant = True
         return found
+
+    def _twice(self, values: Array) -> Array:
+        """As many values once more; of floats others, that there's no tie."""
+        if not is_float(values):
+            return np.concatenate([values, values])
+        more = values * 1.3 + self.random.uniform(0.2, 0.6, values.shape)
+        return np.concatenate([values, more])
+
+    def _reads_all(self, inputs: tuple[Any, ...]) -> bool:
+        """Whether forward takes these, is smooth there, and the last row counts."""
+        if not self._takes(inputs):
+            return False
+        try:
+            slopes = self.slopes.jacobian(inputs)
+        except KinkError:
+            return False
+        last = [j[-j.shape[0] // 2 :].any() for j in slopes if j is not None and len(j)]
+        return all(last)
 
     def _takes(self, inputs: tuple[Any, ...]) -> bool:
         """Whether forward has finite results for these."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.course.check import Faults, Finding
 from minigrad.course.check.probes import seen
-from minigrad.course.check.probes.races import HALF, raced
+from minigrad.course.check.probes.races import TWICE, raced
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
@@ -44,4 +44,4 @@ def fault_in(answer: Any, numbers: Any, seed: int) -> Finding | None:
         return say("one_thread")
     if (totals != right).any():
         return say("value", got=float(totals[0]), right=right, numbers=numbers)
-    return None if found.halved == HALF * right else say("for_show")
+    return None if found.doubled == TWICE * right else say("for_show")

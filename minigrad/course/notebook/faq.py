@@ -104,7 +104,11 @@ def by_section() -> Iterator[Below]:
     paths = [path for each in _workspace.PATTERNS for path in sorted(root.glob(each))]
     for path in paths:
         found: list[Below] = []
-        for cell in json.loads(path.read_text("utf8"))["cells"]:
+        try:
+            cells = json.loads(path.read_text("utf8"))["cells"]
+        except (OSError, ValueError, KeyError, TypeError):
+            continue  # a notebook of somebody's own that is broken, or very old
+        for cell in cells:
             if cell["cell_type"] == "markdown":
                 for title in HEADING.findall(_workspace.text_of(cell)):
                     found.append((path.relative_to(root).as_posix(), title, []))
@@ -115,7 +119,7 @@ def by_section() -> Iterator[Below]:
 
 def tags_of(cell: Cell) -> list[str]:
     """The tags of a cell, among them the questions that it answers."""
-    tags: list[str] = cell["metadata"].get("tags", [])
+    tags: list[str] = cell.get("metadata", {}).get("tags", [])
     return tags
 
 
@@ -226,7 +230,12 @@ def answers(question: object = "") -> Answers:
     if not question.strip():
         return Answers(read_table())
     found = index().find(question)
-    if not found:
+    if not index().cells:
+        found.note = (
+            f"{notebooks()} has no notebooks to search. Open the course with "
+            "python3 minigrad lab, or in the browser edition."
+        )
+    elif not found:
         found.note = (
             f"Nothing found for {question!r}. Ask in other words, or course.answers() "
             "for all."

@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad.course.check.facts import Array
 
-MOST_STEPS, HALF = 10_000, 0.5
+MOST_STEPS, TWICE = 10_000, 2.0
 
 
 class TooManyStepsError(Exception):
@@ -25,7 +25,7 @@ class Raced:
     ``uncut`` is a place that a thread has read and then written without a yield between
     them, though others use it too; -1 if there is none. ``kind`` is said of a result
     that is no number, or of threads that are no generators. ``left`` is what they left
-    in the places, and ``halved`` the total of a run that returned half of that.
+    in the places, and ``doubled`` the total of a run that returned twice that.
     """
 
     totals: Array
@@ -34,7 +34,7 @@ class Raced:
     uncut: int = -1
     kind: str = ""
     left: Array | None = None
-    halved: float = 0.0
+    doubled: float = 0.0
 
 
 class Places(list[float]):
@@ -100,7 +100,7 @@ def raced(answer: Callable[..., Any], numbers: Array, seed: int, runs: int) -> R
     """Run the answer so many times, each time in another order."""
     random = np.random.default_rng(seed)
     totals: list[float] = []
-    for share in [HALF, *[1.0] * runs]:
+    for share in [TWICE, *[1.0] * runs]:
         runner = Runner(random, share)
         said = answer(numbers.tolist(), runner)
         shared = runner.shared

@@ -11,8 +11,8 @@ from minigrad.course.check.facts import Array, is_float
 from minigrad.course.check.limits import own_random_numbers
 from minigrad.course.check.spy import same
 
-STRANGE = np.nan, np.inf, -np.inf
-"""What a comparison, too, can't take for the numbers that were saved."""
+STRANGE = np.nan, np.inf, -np.inf, 0.0, 0.5
+"""Some on each side of what backward may compare with."""
 
 
 def unread_by(answer: Any, *inputs: Any) -> list[tuple[int, ...]]:
