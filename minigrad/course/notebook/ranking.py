@@ -69,7 +69,9 @@ class Ranking:
             for word, weight in [(w, n) for text, n in parts for w in words(text)]:
                 count[word] = count.get(word, 0) + weight
         self.seen = Counter([word for count in self.counts for word in count])
-        self.mean = sum([sum(count.values()) for count in self.counts]) / max(len(texts), 1)
+        self.mean = sum([sum(count.values()) for count in self.counts]) / max(
+            len(texts), 1
+        )
 
     def known(self, word: str) -> str:
         """A word as it is, or the one that's most like it if no text has it."""

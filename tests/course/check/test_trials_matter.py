@@ -131,7 +131,7 @@ ROWS: list[tuple[str, str, str, str, Any]] = [
     ("P11", "transposed", "NumpySin", "InTheOrderOfMemory", None),
     ("P11", "sliced", "NumpySin", "SideBySide", None),
     ("P11", "reversed", "NumpySin", "FromTheLowestAddress", None),
-    ("P12", "written", "Square", "InputInAClosureOnCtx", None),
+    ("P12", "written", "Square", "InputInAListOfClosures", None),
     ("P13", "Trial.saved", "Exp", "SavesAnIntermediate", ()),
     ("P13", "Saved.at_call", "Square", "ChangesWhatItSaved", of_trials(as_packed)),
     ("P13", "Saved.packed", "Square", "ChangesWhatItSaved", of_trials(as_saved)),
