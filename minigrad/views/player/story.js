@@ -28,13 +28,10 @@ export class Story {
   }
 
   // The recording is folded piece by piece, while there is nothing else to do.
-  prepare() {
-    const known = this.keyframes.length - 1;
-    if ((known + 1) * this.every > this.length) return;
-    whenIdle(() => {
-      this.foldFrom(known, Math.min(this.length, known * this.every + Math.max(PIECE, this.every)));
-      this.prepare();
-    });
+  prepare(ahead = { state: blankState(), at: 0 }) {
+    if (this.keyframes.length * this.every > this.length) return;
+    const end = Math.min(this.length, ahead.at + Math.max(PIECE, this.every));
+    whenIdle(() => this.prepare(this.fold(ahead, end)));
   }
 
   /** @param {number} keyframe @param {number} position */
