@@ -192,6 +192,13 @@ def test_what_is_cut_or_covered_is_found(
     assert fault in faults_of(still)
 
 
+def test_entry_that_is_scrolled_away_is_found(still: Page, tmp_path: Path) -> None:
+    _, program, words = SCENES[1]
+    assert laid_out(still, 800, program(), words, tmp_path / "scene.html") == []
+    still.evaluate("player.player.ctx.body.style = 'flex: none; height: 20px'")
+    assert f"out of view: {MARKED[2]}" in faults_of(still)
+
+
 def test_outputs_hang_on_one_box_and_the_gradient_is_told_of_one(
     still: Page, tmp_path: Path
 ) -> None:

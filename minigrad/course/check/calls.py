@@ -374,13 +374,20 @@ class Call:
             elif isinstance(value, memoryview):
                 parts = [(name, np.asarray(value))]
             elif inspect.isfunction(value):
-                held = inspect.getclosurevars(value).nonlocals
-                parts = [(f"{name}'s {key}", part) for key, part in held.items()]
+                parts = [(f"{name}'s {key}", part) for key, part in closed_over(value)]
             elif hasattr(value, "__dict__") and not self.engine.is_tensor(value):
                 parts = [(f"{name}.{key}", part) for key, part in vars(value).items()]
             for label, part in parts:
                 if isinstance(part, np.ndarray) or self.engine.is_tensor(part):
                     yield label, part
+
+
+def closed_over(function: Any) -> Iterator[tuple[str, Any]]:
+    """What a function holds of the one around it, by its names."""
+    cells = function.__closure__ or ()
+    for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
+        with contextlib.suppress(ValueError):  # not set yet
+            yield name, cell.cell_contents
 
 
 def forward_mode(

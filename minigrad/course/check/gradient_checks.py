@@ -266,7 +266,7 @@ def _finding(
         k = ratio(samples)
         if k is not None:
             looks_like = (
-                f"Your gradient is {k:.4g} times the right one, for every input."
+                f"Your gradient is {k:.6g} times the right one, for every input."
             )
     if ids == ("A03", "L04"):
         looks_like = (
@@ -336,7 +336,8 @@ def is_single(trial: Trial, pairs: Sequence[tuple[Array | None, Array]]) -> bool
     kept += [y.value for y in trial.outputs if y.value is not None]
     if any(a.dtype == np.float32 for a in kept):
         return True
-    seen = [(np.asarray(a, np.float64), b) for a, b in pairs if a is not None]
+    there = [(a, b) for a, b in pairs if a is not None and a.shape == b.shape]
+    seen = [(np.asarray(a, np.float64), b) for a, b in there]
     if all([np.array_equal(a, a.astype(np.float32)) for a, _ in seen]):
         return True
     told = [(a - b)[b != 0] / b[b != 0] for a, b in seen]

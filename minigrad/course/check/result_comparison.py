@@ -38,7 +38,7 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
         return Said((), looks, f"{hint}isn't finite?")
     k = known_mistakes.ratio_of([s[2] for s in seen], [s[3] for s in seen])
     if k is not None:
-        looks = f"Your result is {k:.4g} times the right one, for every input."
+        looks = f"Your result is {k:.6g} times the right one, for every input."
         if abs(k + 1) < 1e-6:
             looks = "Your result has the other sign, for every input."
         hint = "Work out the result for one small number on paper, and compare."

@@ -85,7 +85,7 @@ def checkpointed(
     said["drew"] = not drops or not np.array_equal(begun, state)
     said["forward"], said["alive"] = len(function.masks), function.alive()
     said["result"] = result.detach().numpy().copy()
-    # Somebody else draws, in a checkpoint of his own, before backward runs.
+    # Somebody else draws, in another checkpoint, before backward runs.
     others = Segment(weight.detach() * 2, True)
     beside = answer(others, minigrad.tensor(x, requires_grad=True) * 1.0)
     state = minigrad.get_rng_state().numpy().copy()

@@ -86,8 +86,8 @@ def marked(test: ast.FunctionDef) -> list[str]:
 def proved(rules: Sequence[Rule], found: Mapping[str, list[str]]) -> list[Rule]:
     """The rules, each with its tests, but for those that are left out.
 
-    Raises: RuleError for a mark without a rule, and for a rule that is left out and
-    tested.
+    Raises: RuleError for a mark without a rule, for a rule that is left out and tested,
+    and for one that is neither.
     """
     known = {rule.id: rule for rule in rules}
     for identity, tests in found.items():
@@ -95,10 +95,11 @@ def proved(rules: Sequence[Rule], found: Mapping[str, list[str]]) -> list[Rule]:
             raise RuleError(f"{tests[0]} is marked with {identity}, which is no rule")
         if known[identity].is_left_out:
             raise RuleError(f"{identity} is left out, and tested by {tests[0]}")
+    for rule in rules:
+        if not (rule.is_left_out or found.get(rule.id)):
+            raise RuleError(f"{rule.id} has no test, and no reason ('left out: ...')")
     return [
-        rule
-        if rule.is_left_out
-        else replace(rule, proof=" ".join(found.get(rule.id, [])))
+        rule if rule.is_left_out else replace(rule, proof=" ".join(found[rule.id]))
         for rule in rules
     ]
 
