@@ -81,6 +81,13 @@ class BackwardPicture(Words):
             if (text := self._text(ref)) != FREED
         ]
         returned = [self._text(ref) for ref in event["returned"]]
+        ins = call.get("ins", ())
+        if len(returned) == len(ins) > 1:
+            named = zip(returned, map(self._called_input, ins), strict=True)
+            returned = [
+                message("why.opens.for", gradient=text, node=node) if node else text
+                for text, node in named
+            ]
         fields = {"function": ctx["function"], "returned": joined(returned)}
         opened = message("why.opens.empty", **fields)
         if kept:
@@ -214,7 +221,9 @@ class BackwardPicture(Words):
         fields |= {"there": there, "total": total, "before": before}
         fields["gradient"] = self._text(event["g"])
         if event["left"]:
-            keys = ["why.waits.now", "why.waits.count"]
+            is_leaf = self._nodes[node]["kind"] == "accumulate"
+            key = "why.waits.now.leaf" if is_leaf else "why.waits.now"
+            keys = [key, "why.waits.count"]
         elif event["total"] == event["g"] or before is None:
             keys = ["why.all-here", "why.waits.count"]
         elif is_told_by_shape(total):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from minigrad.tracing.messages import message
-from minigrad.tracing.titles import operation_of
+from minigrad.tracing.titles import BINDS, TIGHT, operation_of
 from minigrad.views import graph
 from minigrad.views.picture_facts import (
     Facts,
@@ -308,11 +308,21 @@ def _card(title: str, sub: str) -> Json:
 
 
 def _lines(title: str) -> list[str]:
-    """A long title in two lines, cut where it has a gap."""
+    """A long title in two lines, cut at a gap: in a formula, at what is done last.
+
+    >>> _lines("p + x * 2.0"), _lines("log_softmax")
+    (['p', '+ x * 2.0'], ['log_', 'softmax'])
+    """
+
+    def how_tight(place: int) -> tuple[int, int, float]:
+        depth = title.count("(", 0, place) - title.count(")", 0, place)
+        sign = title[place + 1 :].partition(" ")[0]
+        return depth, BINDS.get(sign, TIGHT), abs(place - len(title) / 2)
+
     gaps = [place for place, letter in enumerate(title) if letter in " _"]
     if len(title) < 9 or not gaps:
         return [title]
-    at = min(gaps, key=lambda place: abs(place - len(title) / 2))
+    at = min(gaps, key=how_tight)
     return [title[: at + 1].strip(), title[at + 1 :]]
 
 

@@ -123,7 +123,8 @@ def test_product_is_told_in_few_stops_with_reasons(lines: bool) -> None:
         "Mul.apply ties the box to y. The ctx is y.grad_fn: a node of the graph, "
         "with edges to x and w.",
         "backward begins with 1 at y: if y grows by 1, y grows by 1.",
-        "The box opens: x = 2 and w = 5 are there. Mul's backward returns 5 and 2.",
+        "The box opens: x = 2 and w = 5 are there. "
+        "Mul's backward returns 5 for x and 2 for w.",
         "x gets 5 \u00d7 1 = 5, because w was 5; "
         "w gets 2 \u00d7 1 = 2, because x was 2.",
         "The saved values aren't needed any more, so the box of Mul lets them go.",

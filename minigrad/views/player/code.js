@@ -74,7 +74,8 @@ export class CodePane extends Pane {
     if (look === this.stripped) return;
     this.stripped = look;
     const crumbs = own.slice(-2).map(({ s, l }) => {
-      const name = `${wordFor(sources[s].name)} ${sources[s].first + l}`;
+      const number = message("line.name", { number: sources[s].first + l });
+      const name = `${wordFor(sources[s].name)}, ${number}`;
       return element("span", "crumb", element("i", "", name), element("code", "", textOfLine(sources[s], l)));
     });
     this.crumbs.replaceChildren(...crumbs);
