@@ -1,6 +1,7 @@
 // The code pane: a stack of cards, the program at the top, the running frame below.
 
 import { Pane, element, rove, setText, tabStop } from "./dom.js";
+import { LINE_EVENTS } from "./folding.js";
 import { message, wordFor } from "./messages.js";
 import { textOfLine } from "./story.js";
 import { brief } from "./values.js";
@@ -20,6 +21,8 @@ export class CodePane extends Pane {
     super("code", message("code.name"));
     this.player = player;
     this.trace = player.trace;
+    const run = this.trace.events.filter(({ k }) => LINE_EVENTS.has(k));
+    this.stepped = new Set(run.map(({ s, l }) => `line ${s} ${l}`));
     this.stack = element("div", "stack");
     this.between = element("div", "note");
     this.printed = element("pre", { className: "printed", ariaLabel: message("code.printed") });
@@ -120,7 +123,7 @@ export class CodePane extends Pane {
   line(tokens, what, place) {
     const number = String(place);
     const text = element("span", "text", ...tokens.map(([kind, part]) => element("span", kind, part)));
-    if (!this.player.index.of(what).length) return element("div", "line", element("span", "number", number), text);
+    if (!this.stepped.has(what)) return element("div", "line", element("span", "number", number), text);
     const is = { className: "number", tabIndex: -1, ariaLabel: message("line.steps", { number }) };
     const line = element("div", "line has-steps", element("button", is, number), text);
     line.onclick = () => {

@@ -37,6 +37,7 @@ export class CtxPane extends Pane {
    * @param {View} view
    */
   show(view) {
+    if (!this.player.root.classList.contains("inspecting")) return;
     const focused = this.body.contains(document.activeElement);
     const what = focused ? document.activeElement.dataset.what : null;
     this.render(view);

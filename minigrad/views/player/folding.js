@@ -165,7 +165,7 @@ function resolveError(state) {
   for (const frame of state.stack) frame.failed = null;
 }
 
-const LINE_EVENTS = new Set(["call", "line", "return", "exception"]);
+export const LINE_EVENTS = new Set(["call", "line", "return", "exception"]);
 
 /** @type {Record<string, (state: State, event: TraceEvent, story: Story) => void>} */
 const HANDLERS = {

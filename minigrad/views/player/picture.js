@@ -8,7 +8,7 @@ import { message } from "./messages.js";
 import { narrowed } from "./narrow.js";
 import { callOf, dataOf, leafOf, setKinds } from "./scene.js";
 import { brief, labelOf, shapeWords } from "./values.js";
-import { flowOf, placeTags, pointsOf, spotsOf, wireOf } from "./wires.js";
+import { curvesOf, flowOf, placeTags, spotsOf, wireOf } from "./wires.js";
 
 /**
  * A part or a line: where it is, and what it is in the page, once it was there.
@@ -64,13 +64,14 @@ export class PicturePane {
     /** @type {Record<string, SVGElement>} */
     this.layers = Object.fromEntries(LAYERS.map((name) => [name, svgElement("g", { class: name })]));
     this.svg.replaceChildren(this.tips(), ...Object.values(this.layers));
-    const tags = placeTags(this.trace, picture);
+    const curves = curvesOf(picture);
+    const tags = placeTags(this.trace, picture, curves);
     /** @type {Thing[]} */
     this.things = [];
     for (const line of picture.lines) {
       const layer = line.k === "wire" ? "wires" : "flows";
       const make = () => (line.k === "wire" ? wireOf(this, line, tags[line.id]) : flowOf(this, line));
-      this.addThing(line.k === "wire" ? line.id : "", line, boxOfLine(line), layer, make);
+      this.addThing(line.k === "wire" ? line.id : "", line, around(curves.get(line)), layer, make);
     }
     for (const part of picture.parts) {
       const make = () => ({ call: callOf, leaf: leafOf, data: dataOf })[part.k](this, part);
@@ -289,6 +290,8 @@ export class PicturePane {
     const [w, h] = [width / scale, height / scale];
     Object.assign(this, { width, height, fitted: true, isWhole: scale === whole });
     this.map.style.display = this.windowed || (this.onWall && !this.isWhole) ? "" : "none";
+    const map = this.map.getBoundingClientRect();
+    this.mapShare = [(map.width + 8) / width, (map.height + 8) / height];
     const x = Math.max(0, w - wide) / -2 - border[0];
     const y = Math.max(0, h - tall) / -2 - border[1];
     this.look([x, y, w, h]);
@@ -476,11 +479,10 @@ export class PicturePane {
     }
     // The map covers nothing that is spoken of, and little else.
     const [left, top] = this.view;
-    const [room, map] = [this.svg, this.map].map((one) => one.getBoundingClientRect());
-    const [width, height] = [(w * (map.width + 8)) / room.width, (h * (map.height + 8)) / room.height];
+    const [width, height] = [w * this.mapShare[0], h * this.mapShare[1]];
     const covered = (/** @type {number[]} */ [over, down]) => {
       const place = { x: left + over * (w - width), y: top + down * (h - height), width, height };
-      const parts = this.things.filter(({ layer, box: one }) => layer === "parts" && meet(one, place));
+      const parts = this.drawn.filter(({ layer, box: one }) => layer === "parts" && meet(one, place));
       return parts.length + (meet(thing.box, place) ? 99 : 0);
     };
     const [over, down] = CORNERS.reduce((one, other) => (covered(other) < covered(one) ? other : one));
@@ -513,11 +515,6 @@ export class PicturePane {
   }
 }
 
-/** @param {Line} line @returns {Box} */
-function boxOfLine({ d }) {
-  return around(pointsOf(d).map(([x, y]) => [x, y, 0, 0]));
-}
-
 /** @param {Part} part @returns {Box} */
 function boxOfPart(part) {
   return around([...spotsOf(part), part.tray].filter(Boolean));
@@ -525,10 +522,13 @@ function boxOfPart(part) {
 
 /** @param {number[][]} spots @returns {Box} */
 function around(spots) {
-  const x = Math.min(...spots.map(([left]) => left));
-  const y = Math.min(...spots.map(([, top]) => top));
-  const right = Math.max(...spots.map(([left, , wide]) => left + wide));
-  const bottom = Math.max(...spots.map(([, top, , tall]) => top + tall));
+  let [x, y, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const [left, top, wide, tall] of spots) {
+    x = Math.min(x, left);
+    y = Math.min(y, top);
+    right = Math.max(right, left + wide);
+    bottom = Math.max(bottom, top + tall);
+  }
   return { x, y, width: right - x, height: bottom - y };
 }
 

@@ -32,8 +32,8 @@ export class Player {
     this.story = new Story(trace);
     this.index = new StepIndex(trace);
     this.options = options;
-    const least = Math.min(2, ...trace.events.map(({ lvl }) => lvl));
-    this.level = options.level ?? trace.meta.level ?? (least ? 2 : 0);
+    const isTold = trace.events.some(({ lvl }) => lvl === 0);
+    this.level = options.level ?? trace.meta.level ?? (isTold ? 0 : 2);
     this.speed = options.speed || 1;
     this.position = -1;
     this.stops = this.story.stopsAt(this.level);
@@ -195,6 +195,7 @@ export class Player {
     if (!this.view) return;
     this.ctx.show(this.view);
     this.ctx.measure();
+    this.graph.drew?.(); // who marks values marks those of ctx, too
   }
 
   // Where a presenter may have the code, in presenter.css.
@@ -248,8 +249,8 @@ export class Player {
     /** @type {{show: (view: View) => void}[]} */
     const parts = [this.code, this.graph, this.ctx, this.timeline, this.asks, this.numbers];
     for (const part of parts) part?.show(view);
-    // What has to be measured comes last: then the page is laid out once a step.
-    for (const part of [this.ctx, this.code, this.graph]) part.measure(view);
+    // What is measured comes after all that is changed: the page is laid out once a step.
+    for (const part of [this.graph, this.ctx, this.code]) part.measure(view);
     this.edits?.mark(view);
   }
 

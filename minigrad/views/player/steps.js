@@ -1,17 +1,15 @@
 // Which steps concern what: a node, an edge, an entry of a ctx, a line, a local, a .grad;
 // and the steps whose sentence has certain words.
 
-import { ctxChanges } from "./folding.js";
+import { LINE_EVENTS, ctxChanges } from "./folding.js";
 import { message, wordFor } from "./messages.js";
-import { byId, lastAtMost } from "./story.js";
+import { byId, lastAtMost, whenIdle } from "./story.js";
 import { keyLabel } from "./values.js";
 
 /**
  * That something is done at a position; of an entry or a gradient with its new value.
  * @typedef {{ position: number, deed: string, ref: Ref | null, gone: boolean }} Step
  */
-
-const LINE_KINDS = ["line", "call", "return", "exception"];
 
 // What a question has beside the words it asks for.
 const FILLING = new Set(
@@ -22,15 +20,22 @@ export class StepIndex {
   /** @param {Trace} trace */
   constructor(trace) {
     this.trace = trace;
+    whenIdle(() => this.all());
+  }
+
+  // What -> its steps, in order. A long recording takes a while: not before it is shown.
+  all() {
+    if (this.found) return this.found;
     /** @type {Map<string, Step[]>} */
-    this.found = new Map(); // what -> its steps, in order
-    const ctxs = byId(trace.ctxs || []);
-    trace.events.forEach((event, index) => this.note(event, index + 1, ctxs));
+    this.found = new Map();
+    const ctxs = byId(this.trace.ctxs || []);
+    this.trace.events.forEach((event, index) => this.note(event, index + 1, ctxs));
+    return this.found;
   }
 
   /** @param {string} what @returns {Step[]} */
   of(what) {
-    return this.found.get(what) || [];
+    return this.all().get(what) || [];
   }
 
   /**
@@ -62,7 +67,7 @@ export class StepIndex {
       const deed = message(event.loc[name] ? "did.set" : "did.deleted");
       this.add(`local ${event.s} ${name}`, position, deed, event.loc[name]);
     }
-    if (LINE_KINDS.includes(event.k)) this.add(`line ${event.s} ${event.l}`, position, deed);
+    if (LINE_EVENTS.has(event.k)) this.add(`line ${event.s} ${event.l}`, position, deed);
   }
 
   /**
@@ -103,7 +108,7 @@ export class StepIndex {
   changedEntries() {
     /** @type {Map<number, string>} */
     const labels = new Map();
-    for (const [what, steps] of this.found) {
+    for (const [what, steps] of this.all()) {
       const [kind, , ...key] = what.split(" ");
       if (kind !== "entry") continue;
       const label = keyLabel(key.join(" "));

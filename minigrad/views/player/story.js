@@ -16,7 +16,8 @@ export class Story {
     this.trace = trace;
     this.events = trace.events;
     this.length = trace.events.length;
-    for (const event of this.events) event.say ??= sentenceOfLine(trace, event);
+    const said = sentencesOfLines(trace);
+    for (const event of this.events) event.say ??= said(event);
     this.nodes = byId(trace.graph.nodes);
     this.edges = byId(trace.graph.edges);
     this.ctxs = byId(trace.ctxs || []);
@@ -100,13 +101,20 @@ export class Story {
 }
 
 /**
- * The same words as minigrad.tracing.sentences.line_next, which a page goes without.
- * @param {Trace} trace @param {TraceEvent} event
+ * The same words as minigrad.tracing.sentences.line_next, which a page goes without; of a
+ * line that runs often they are made once.
+ * @param {Trace} trace @returns {(event: TraceEvent) => string}
  */
-function sentenceOfLine({ sources }, { s, l }) {
-  const { name, first } = sources[s];
-  const text = textOfLine(sources[s], l);
-  const fields = { function: wordFor(name), number: first + l, text };
+function sentencesOfLines({ sources }) {
+  /** @type {string[][]} */
+  const made = sources.map(() => []);
+  return ({ s, l }) => (made[s][l] ??= sentenceOfLine(sources[s], l));
+}
+
+/** @param {Source} source @param {number} line */
+function sentenceOfLine(source, line) {
+  const text = textOfLine(source, line);
+  const fields = { function: wordFor(source.name), number: source.first + line, text };
   return message(text ? "line.next.text" : "line.next", fields);
 }
 

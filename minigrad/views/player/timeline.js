@@ -22,7 +22,6 @@ export class Timeline {
     const is = { className: "memory", hidden: !this.memory.items.length, open: Boolean(player.trace.meta.memory) };
     this.box = element("details", is, this.summary, this.chart);
     this.owners = shownOwners(this.memory.owners());
-    this.lay();
   }
 
   // Anew for each level: the steps are other ones.
