@@ -35,6 +35,7 @@ export class Found {
   open() {
     if (this.box.hidden) this.player.root.firstChild.after(this.box);
     this.box.hidden = false;
+    this.asked ||= { question: "" };
     this.input.focus();
     this.input.select();
   }
@@ -74,11 +75,11 @@ export class Found {
     this.show(told.length ? told : all, () => message("found.of", { name }));
   }
 
-  // After another level was chosen the same steps have other numbers.
+  // Of another level, or of a new recording: there the same steps have other numbers.
   again() {
     const { question, what, name } = this.asked || {};
     if (what) this.stepsOf(what, name);
-    else if (question) this.search(question);
+    else if (question !== undefined) this.search(question);
   }
 
   /**

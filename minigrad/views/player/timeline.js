@@ -44,7 +44,7 @@ export class Timeline {
   /** @param {Owner} owner */
   label({ node, of }) {
     if (!node) return element("span", "owner", of);
-    const onclick = () => this.player.choose(`node ${node}`, of);
+    const onclick = () => this.player.found.stepsOf(`node ${node}`, of);
     return element("button", { className: "owner", title: message("steps.of", { name: of }), onclick }, of);
   }
 
