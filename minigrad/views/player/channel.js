@@ -13,7 +13,6 @@ import { message } from "./messages.js";
  */
 
 export class Channel {
-  /** @param {MessagePort} port */
   constructor(port) {
     this.port = port;
     this.me = String(Math.random()); // a widget may be shown in several places
@@ -42,7 +41,6 @@ export class Channel {
     });
   }
 
-  /** @param {string} kind */
   sendNext(kind) {
     const question = this.waiting.get(kind);
     this.waiting.delete(kind);
@@ -57,7 +55,6 @@ export class Channel {
     this.port.postMessage({ kind, id, content: question.content });
   }
 
-  /** @param {Heard} heard */
   hear({ kind, id, content, refused, gone }) {
     if (kind === "shown") this.onShown(content);
     const question = this.asked.get(id);

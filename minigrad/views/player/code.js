@@ -16,7 +16,6 @@ const MOST_CARDS = 4;
 
 // A stack of cards: the driver at the top, the frame that runs now at the bottom.
 export class CodePane extends Pane {
-  /** @param {Player} player */
   constructor(player) {
     super("code", message("code.name"));
     this.player = player;
@@ -36,7 +35,6 @@ export class CodePane extends Pane {
     rove(this.box, "button.number");
   }
 
-  /** @param {View} view */
   show({ state, trace }) {
     const frames = state.stack.length ? state.stack : this.restingFrames();
     this.matchCards(frames);
@@ -66,10 +64,7 @@ export class CodePane extends Pane {
     return this.trace.sources[index] ? [{ s: index, l: null, d: 0, locals: {} }] : [];
   }
 
-  /**
-   * The lines of the learner's own code: caller › line.
-   * @param {Frame[]} frames
-   */
+  // The lines of the learner's own code: caller › line.
   sayStrip(frames) {
     const { sources } = this.trace;
     const own = frames.filter(({ s, l }) => sources[s].role !== "engine" && l !== null);
@@ -83,7 +78,6 @@ export class CodePane extends Pane {
     this.crumbs.replaceChildren(...crumbs);
   }
 
-  /** @param {number} top */
   sayBetween(top) {
     this.between.remove();
     if (top < MOST_CARDS) return;
@@ -91,7 +85,6 @@ export class CodePane extends Pane {
     this.cards[0].box.after(this.between);
   }
 
-  /** @param {Frame[]} frames */
   matchCards(frames) {
     frames.forEach((frame, index) => {
       if (this.cards[index]?.source === frame.s) return;
@@ -103,7 +96,6 @@ export class CodePane extends Pane {
     for (const card of this.cards.splice(frames.length)) card.box.remove();
   }
 
-  /** @param {number} index @returns {Card} */
   makeCard(index) {
     const source = this.trace.sources[index];
     const made = source.role === "engine" ? element("span", "", message("code.engine")) : null;
@@ -132,7 +124,6 @@ export class CodePane extends Pane {
     return line;
   }
 
-  /** @param {Card} card @param {Frame} frame @param {string} role */
   showFrame(card, frame, role) {
     for (const note of card.notes) note.remove();
     card.notes = [];
@@ -149,10 +140,7 @@ export class CodePane extends Pane {
     line.after(...card.notes);
   }
 
-  /**
-   * A class that is taken off and put on again would have the card styled anew.
-   * @param {Card} card @param {string} role @param {HTMLElement | null} line @param {string} mark
-   */
+  // A class that is taken off and put on again would have the card styled anew.
   markCard(card, role, line, mark) {
     if (card.role !== role) card.box.classList.replace(card.role, role);
     card.role = role;
@@ -169,10 +157,7 @@ function legend() {
   return element("span", "legend", ...kinds);
 }
 
-/**
- * Of a deep stack the first card is shown, and the last ones.
- * @param {number} index @param {number} top
- */
+// Of a deep stack the first card is shown, and the last ones.
 function roleOf(index, top) {
   if (index === top) return "top";
   if (index === top - 1) return "near";

@@ -52,7 +52,6 @@ export function iconButton(icon, label, key, action) {
   return button;
 }
 
-/** @param {Element} button @param {string} icon @param {string} label */
 export function setIcon(button, icon, label) {
   const path = svgElement("path", { d: ICONS[icon] });
   button.replaceChildren(svgElement("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, path));
@@ -65,10 +64,7 @@ export function textButton(text, label, key, action) {
   return element("button", { title, ariaLabel: label, onclick: action }, text);
 }
 
-/**
- * What opens is closed again when the focus goes elsewhere.
- * @param {HTMLDetailsElement} menu
- */
+// What opens is closed again when the focus goes elsewhere.
 export function closeAfter(menu) {
   menu.addEventListener("focusout", (event) => {
     const to = /** @type {Node | null} */ (event.relatedTarget);

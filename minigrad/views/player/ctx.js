@@ -12,7 +12,6 @@ export class CtxPane extends Pane {
   /** @type {string | null | undefined} */
   pinned; // the ctx that was selected; else it is that at work
 
-  /** @param {Player} player */
   constructor(player) {
     super("ctx", message("ctx.name"));
     this.player = player;
@@ -32,10 +31,7 @@ export class CtxPane extends Pane {
     this.makesSome = trace.events.some((event) => event.k === "ctx.new");
   }
 
-  /**
-   * What has changed is made anew: if it has the focus, it keeps it.
-   * @param {View} view
-   */
+  // What has changed is made anew: if it has the focus, it keeps it.
   show(view) {
     if (!this.player.root.classList.contains("inspecting")) return;
     const focused = this.body.contains(document.activeElement);
@@ -47,7 +43,6 @@ export class CtxPane extends Pane {
     (same || this.body).focus({ preventScroll: true });
   }
 
-  /** @param {View} view */
   render(view) {
     const { event, changes, level } = view;
     const state = this.pinned ? { ...view.state, cid: this.pinned } : view.state;
@@ -88,7 +83,6 @@ export class CtxPane extends Pane {
     this.body.scrollTop += Math.min(...whole, place.top - pane.top);
   }
 
-  /** @param {State} state @param {TraceEvent | null} event @param {Entries} entries */
   emptyWords(state, event, entries) {
     if (entries) {
       const saved = Object.keys(entries).some((key) => key.startsWith("saved."));
@@ -171,10 +165,7 @@ export class CtxPane extends Pane {
   }
 }
 
-/**
- * Of which moment the locals are: a line that is marked has not set its own yet.
- * @param {Frame} frame
- */
+// Of which moment the locals are: a line that is marked has not set its own yet.
 function localsWords(frame) {
   if (frame.failed) return "ctx.locals.failed";
   if (frame.over) return "ctx.locals.end";

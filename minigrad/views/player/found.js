@@ -12,7 +12,6 @@ import { message } from "./messages.js";
 const MOST_LISTED = 100;
 
 export class Found {
-  /** @param {Player} player */
   constructor(player) {
     this.player = player;
     /** @type {StopFound[]} */
@@ -49,7 +48,6 @@ export class Found {
     if (inside) this.player.root.focus({ preventScroll: true });
   }
 
-  /** @param {string} question */
   search(question) {
     this.asked = { question };
     this.input.value = question;
@@ -58,11 +56,8 @@ export class Found {
     this.show(found, (count) => (question.trim() ? message("found.count", { count }) : ""));
   }
 
-  /**
-   * The steps of a node, an edge, an entry, a line: below, so that what was clicked
-   * stays under the pointer.
-   * @param {string} what @param {string} name
-   */
+  // The steps of a node, an edge, an entry, a line: below, so that what was clicked
+  // stays under the pointer.
   stepsOf(what, name) {
     this.asked = { what, name };
     this.input.value = "";
@@ -101,7 +96,6 @@ export class Found {
     this.here();
   }
 
-  /** @param {StopFound} found */
   item({ stop, deeds }) {
     const words = [element("b", "", `${stop}`), ` ${deeds.join(", ")}`];
     return element("li", "", element("button", { onclick: () => this.player.goToStop(stop) }, ...words));

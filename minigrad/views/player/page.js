@@ -62,10 +62,7 @@ async function stand(Shown, root, main, options) {
   place.replaceWith(root);
 }
 
-/**
- * What is not shown leaves the view to what stands below the frame.
- * @param {HTMLElement} main @param {boolean} shown
- */
+// What is not shown leaves the view to what stands below the frame.
 function show(main, shown) {
   document.querySelector("style").sheet.disabled = !shown;
   main.hidden = !shown;
@@ -94,7 +91,6 @@ function isFar() {
   return height > 0 && (bottom < -FAR || top > parent.innerHeight + FAR);
 }
 
-/** @param {HTMLElement} place */
 function isUsed({ player }) {
   return !player.isAtRest() || attempt(() => parent.document.activeElement === window.frameElement, true);
 }
@@ -111,7 +107,6 @@ function attempt(action, otherwise = null) {
   }
 }
 
-/** @param {string} key */
 export function recall(key) {
   return attempt(() => sessionStorage.getItem(key));
 }
@@ -171,11 +166,8 @@ async function findPython(key) {
   return { edits: (trace) => edits(trace, port1) };
 }
 
-/**
- * In a notebook the frame is as high as the player, also while that does not stand; on
- * a slide the player is as high as the frame.
- * @param {Element} box @param {boolean} asHigh
- */
+// In a notebook the frame is as high as the player, also while that does not stand; on
+// a slide the player is as high as the frame.
 export function fitFrame(box, asHigh = true) {
   goOnByKey();
   const frame = attempt(() => window.frameElement);

@@ -28,7 +28,6 @@ const LAYERS = ["flows", "wires", "parts", "tags", "overlay"];
 let count = 0;
 
 export class PicturePane {
-  /** @param {Player} player */
   constructor(player) {
     const { trace, story } = player;
     Object.assign(this, { player, trace, story }, ON_PAGE);
@@ -57,7 +56,6 @@ export class PicturePane {
     new ResizeObserver(() => this.resized()).observe(this.body);
   }
 
-  /** @param {Picture} picture */
   adopt(picture) {
     this.picture = picture;
     this.parts.clear();
@@ -132,7 +130,6 @@ export class PicturePane {
     return svgElement("defs", {}, ...markers);
   }
 
-  /** @param {string} kind */
   tip(kind) {
     return `${this.name}-${kind}`;
   }
@@ -159,10 +156,7 @@ export class PicturePane {
     this.measure(this.now);
   }
 
-  /**
-   * A click on a call, or Enter, gives its steps, and pins its ctx.
-   * @param {SVGElement} shape @param {string} node @param {string} title
-   */
+  // A click on a call, or Enter, gives its steps, and pins its ctx.
   makeNode(shape, node, title) {
     const name = this.nodeName(node);
     const written = title && !name.includes(title) ? `${title}, ${name}` : name;
@@ -171,14 +165,12 @@ export class PicturePane {
     this.makeButton(shape, `node ${node}`, name, () => this.tellOf(null, node), written, pin);
   }
 
-  /** @param {SVGElement} shape @param {Part} part */
   makeData(shape, part) {
     const name = part.t || message("tensor.unnamed");
     this.makeButton(shape, `value ${part.id} 0`, name, () => ({ ref: part.v }));
     shape.querySelector(".hit").ariaLabel = message("edit.of", { name });
   }
 
-  /** @param {SVGElement} slot @param {Part} part */
   makeSlot(slot, part) {
     const name = message("grad.name", { tensor: part.t || message("tensor.unnamed") });
     this.makeButton(slot, `grad ${part.n}`, name, () => ({ ref: this.now.state.grads[part.n] }));
@@ -202,19 +194,16 @@ export class PicturePane {
     if (told) tells(shape, () => ({ title: name, ...told() }));
   }
 
-  /** @param {string} id @returns {string} */
   nodeName(id) {
     return labelOf(this.story.nodes[id] || { label: id });
   }
 
-  /** @param {string} id @returns {string} */
   edgeName(id) {
     const edge = this.story.edges[id];
     if (!edge) return id;
     return message("edge.name", { from: this.nodeName(edge.from), to: this.nodeName(edge.to) });
   }
 
-  /** @param {string | null} edge @param {string} node @returns {Told} */
   tellOf(edge, node) {
     const { state, position } = this.now;
     const unseen = (edge ? state.edges[edge] : state.nodes[node]) === undefined;
@@ -264,10 +253,7 @@ export class PicturePane {
     return Math.min(1, clientWidth / wide) * (clientHeight < tall ? (0.4 * clientHeight) / tall : 1);
   }
 
-  /**
-   * How wide all of it is in a place that is so high.
-   * @param {number} high
-   */
+  // How wide all of it is in a place that is so high.
   needs(high) {
     if (!this.picture) return 0;
     const [wide, tall] = this.whole();
@@ -298,7 +284,6 @@ export class PicturePane {
     if (!this.isWhole && this.now) this.follow(this.now, true);
   }
 
-  /** @param {number} by @param {number} cx @param {number} cy */
   zoom(by, cx = 0.5, cy = 0.5) {
     const [x, y, w, h] = this.view;
     const factor = Math.min(8 * this.width, Math.max(w * by, this.width / 3)) / w;
@@ -306,7 +291,6 @@ export class PicturePane {
     this.look([x + w * (1 - factor) * cx, y + h * (1 - factor) * cy, w * factor, h * factor]);
   }
 
-  /** @param {Spot} view */
   look(view) {
     this.view = view;
     this.svg.setAttribute("viewBox", view.map((one) => one.toFixed(1)).join(" "));
@@ -340,7 +324,6 @@ export class PicturePane {
 
   // What is shown
 
-  /** @param {View} view */
   show(view) {
     this.now = view;
     if (!this.empty.hidden) setText(this.empty, this.emptyWords(view.position));
@@ -351,7 +334,6 @@ export class PicturePane {
     for (const thing of this.drawn) this.showThing(thing);
   }
 
-  /** @param {Thing} thing */
   showThing({ made, of, shape, id }) {
     made.show(this.now);
     if (!id) return;
@@ -360,7 +342,6 @@ export class PicturePane {
     if (node.dataset.state !== now) node.dataset.state = now;
   }
 
-  /** @param {string} id @param {boolean} edge */
   stateNow(id, edge) {
     const { state } = this.now;
     return (edge ? state.edges[id] : state.nodes[id]) || "unseen";
@@ -393,10 +374,7 @@ export class PicturePane {
     this.drew?.();
   }
 
-  /**
-   * After all panes have changed: the view is moved to what is spoken of.
-   * @param {View} view
-   */
+  // After all panes have changed: the view is moved to what is spoken of.
   measure(view) {
     if (!this.svg) return;
     if (!this.fitted) this.fit();
@@ -424,26 +402,19 @@ export class PicturePane {
     return this.windowed ? this.view : [-side, -above, wide + 2 * side, tall + 2 * above];
   }
 
-  /** @param {number} position */
   emptyWords(position) {
     if (position < this.trace.events.length) return message("graph.empty.so-far");
     if (this.trace.meta.error) return message("graph.empty.stopped");
     return message("graph.empty.unasked");
   }
 
-  /**
-   * The element of a node or edge, where it is drawn now.
-   * @param {string} name @returns {SVGElement | null}
-   */
+  // The element of a node or edge, where it is drawn now.
   elementOf(name) {
     const shape = this.parts.get(name)?.find((one) => one.shape?.isConnected)?.shape;
     return shape?.querySelector(".node") || shape || null;
   }
 
-  /**
-   * Tab comes to the node that is spoken of, else to the first one that is there.
-   * @param {View} view
-   */
+  // Tab comes to the node that is spoken of, else to the first one that is there.
   reach({ event, state }) {
     const focused = document.activeElement;
     if (this.body.contains(focused) && focused !== this.body) return;
@@ -453,10 +424,7 @@ export class PicturePane {
     tabStop(this.body, shape?.querySelector(".hit"));
   }
 
-  /**
-   * What an event speaks of comes into view, where not all is.
-   * @param {View} view @param {boolean} anew
-   */
+  // What an event speaks of comes into view, where not all is.
   follow({ event, state, position }, anew = false) {
     if (this.isWhole) return;
     const place = event?.n ? event : this.story.lastAtNode(position);
@@ -489,7 +457,6 @@ export class PicturePane {
     setKinds(this.map, { left: !over, above: !down });
   }
 
-  /** @param {string} id @param {any} gradient @param {number} duration */
   travel(id, gradient, duration) {
     const path = /** @type {SVGPathElement | null} */ (this.elementOf(id)?.querySelector(".line"));
     if (!path) return;
@@ -502,7 +469,6 @@ export class PicturePane {
     const ball = svgElement("g", { class: "ball" }, rect, svgElement("text", { y: 5 }, words));
     this.layers.overlay.append(ball);
     const begin = performance.now();
-    /** @param {number} now */
     const move = (now) => {
       if (!ball.isConnected) return;
       const part = Math.min(1, Math.max(0, (now - begin) / duration));
@@ -515,7 +481,6 @@ export class PicturePane {
   }
 }
 
-/** @param {Part} part @returns {Box} */
 function boxOfPart(part) {
   return around([...spotsOf(part), part.tray].filter(Boolean));
 }
@@ -532,24 +497,17 @@ function around(spots) {
   return { x, y, width: right - x, height: bottom - y };
 }
 
-/**
- * toLocaleString takes 40 ms when it is called first.
- * @param {number} count
- */
+// toLocaleString takes 40 ms when it is called first.
 function thousands(count) {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/**
- * Where a view begins that is to begin at `wanted`: nothing beyond the border is seen.
- * @param {number} wanted @param {number} room @param {number} all @param {number} border
- */
+// Where a view begins that is to begin at `wanted`: nothing beyond the border is seen.
 function placed(wanted, room, all, border) {
   if (room >= all) return (all - room) / 2 - border;
   return Math.max(-border, Math.min(wanted, all - room - border));
 }
 
-/** @param {Box} one @param {Box} other */
 function meet(one, other) {
   return (
     one.x <= other.x + other.width && other.x <= one.x + one.width &&

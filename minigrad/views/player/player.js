@@ -25,7 +25,6 @@ const MENU = { first: "Home", last: "End", engine: "e", ctx: "c", search: "/", p
 const LEVELS = [0, 2, 3]; // Picture, Phases, Everything: each stops where those before do
 
 export class Player {
-  /** @param {HTMLElement} root @param {Trace} trace @param {PlayerOptions} options */
   constructor(root, trace, options = {}) {
     this.root = root;
     this.trace = trace;
@@ -185,10 +184,7 @@ export class Player {
     this.code.measure();
   }
 
-  /**
-   * The inspector of ctx; of one that is pinned it follows the steps.
-   * @param {boolean} open @param {string | null} ctx
-   */
+  // The inspector of ctx; of one that is pinned it follows the steps.
   inspect(open = !this.root.classList.contains("inspecting"), ctx = null) {
     this.root.classList.toggle("inspecting", open);
     this.ctx.pinned = open ? ctx : null;
@@ -218,7 +214,6 @@ export class Player {
 
   // Moves
 
-  /** @param {number} position */
   go(position) {
     const wanted = Math.max(0, Math.min(this.story.length, Math.round(position)));
     const to = this.asks ? this.asks.limit(wanted) : wanted;
@@ -254,7 +249,6 @@ export class Player {
     this.edits?.mark(view);
   }
 
-  /** @param {View} view @param {number} stop */
   showWords({ state, event }, stop) {
     this.sayStep();
     setText(this.phase, this.level ? phaseOf(state) : "");
@@ -269,7 +263,6 @@ export class Player {
     for (const button of this.forward) button.disabled = this.position >= this.stops[last];
   }
 
-  /** @param {number} stop */
   goToStop(stop) {
     this.pause();
     this.go(this.stops[stop]);
@@ -279,19 +272,13 @@ export class Player {
     return lastAtMost(this.stops, this.position);
   }
 
-  /**
-   * The number of the stop that shows what the event before `position` did.
-   * @param {number} position
-   */
+  // The number of the stop that shows what the event before `position` did.
   stopAt(position) {
     const place = lastAtMost(this.stops, position - 1) + 1;
     return Math.min(place, this.stops.length - 1);
   }
 
-  /**
-   * Where a stop is, from 0 to 1.
-   * @param {number} stop
-   */
+  // Where a stop is, from 0 to 1.
   shareOf(stop) {
     return stop / (this.stops.length - 1 || 1);
   }
@@ -337,7 +324,6 @@ export class Player {
     if (before !== undefined) this.go(before);
   }
 
-  /** @param {number} level */
   setLevel(level) {
     this.level = Number(level);
     this.showLevel();
@@ -395,10 +381,7 @@ export class Player {
   }
 }
 
-/**
- * What apply or backward is at, where the sentence is of one of its phases.
- * @param {State} state
- */
+// What apply or backward is at, where the sentence is of one of its phases.
 function phaseOf({ phases }) {
   const { of, name } = phases.at(-1) || {};
   return name ? message("phase.name", { of, name: wordFor(name) }) : "";

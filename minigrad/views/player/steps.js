@@ -17,7 +17,6 @@ const FILLING = new Set(
 );
 
 export class StepIndex {
-  /** @param {Trace} trace */
   constructor(trace) {
     this.trace = trace;
     whenIdle(() => this.all());
@@ -38,10 +37,7 @@ export class StepIndex {
     return this.all().get(what) || [];
   }
 
-  /**
-   * The last entry for `what` up to a position.
-   * @param {string} what @param {number} position
-   */
+  // The last entry for `what` up to a position.
   last(what, position) {
     const all = this.of(what);
     return all[lastAtMost(all, position, (step) => step.position)] || null;
@@ -70,11 +66,8 @@ export class StepIndex {
     if (LINE_EVENTS.has(event.k)) this.add(`line ${event.s} ${event.l}`, position, deed);
   }
 
-  /**
-   * An entry that is taken off and put back as it was (saved values, while apply wires
-   * the node) has not changed.
-   * @param {CtxChange} change @param {number} position
-   */
+  // An entry that is taken off and put back as it was (saved values, while apply wires
+  // the node) has not changed.
   noteEntries(change, position) {
     for (const key of change.del || []) {
       this.add(`entry ${change.id} ${key}`, position, message("did.gone"), null, true);
@@ -94,10 +87,6 @@ export class StepIndex {
     }
   }
 
-  /**
-   * @param {string} what @param {number} position @param {string} deed @param {Ref | null} ref
-   * @param {boolean} gone
-   */
   add(what, position, deed, ref = null, gone = false) {
     const all = this.found.get(what) || [];
     this.found.set(what, all);
@@ -145,13 +134,11 @@ export class StepIndex {
   }
 }
 
-/** @param {TraceEvent} event @returns {string} */
 function deedOf(event) {
   if (event.k === "phase" && event.ph) return wordFor(event.ph.name);
   return message(`did.${event.k}`, {}, "did.other");
 }
 
-/** @param {Ref | null} one @param {Ref | null} other */
 export function sameRef(one, other) {
   if (!one || !other) return !one && !other;
   return one.t === "P" || one.t === "L"
@@ -159,10 +146,7 @@ export function sameRef(one, other) {
     : one.v === other.v;
 }
 
-/**
- * A word at its beginning; a name with a dot or brackets whole.
- * @param {string} word
- */
+// A word at its beginning; a name with a dot or brackets whole.
 function matcher(word) {
   const plain = word.replace(/[.:]$/, "");
   const escaped = plain.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -170,7 +154,6 @@ function matcher(word) {
   return new RegExp(`(?<![\\w.])${escaped}${end}`);
 }
 
-/** @param {string} text */
 function shorten(text) {
   return text.length <= 60 ? text : `${text.slice(0, 59)}…`;
 }

@@ -11,7 +11,6 @@ const PIECE = 1000; // events to fold at a time
 const MOST_BACK = 1000; // events to look back for a node
 
 export class Story {
-  /** @param {Trace} trace */
   constructor(trace) {
     this.trace = trace;
     this.events = trace.events;
@@ -35,7 +34,6 @@ export class Story {
     whenIdle(() => this.prepare(this.fold(ahead, end)));
   }
 
-  /** @param {number} keyframe @param {number} position */
   foldFrom(keyframe, position) {
     return this.fold({ state: copyOf(this.keyframes[keyframe]), at: keyframe * this.every }, position);
   }
@@ -53,10 +51,7 @@ export class Story {
     return { state, at };
   }
 
-  /**
-   * A step forward goes on from the state before; any other move from a keyframe.
-   * @param {number} position @returns {State}
-   */
+  // A step forward goes on from the state before; any other move from a keyframe.
   stateAt(position) {
     const keyframe = Math.min(Math.floor(position / this.every), this.keyframes.length - 1);
     const { at } = this.before;
@@ -65,23 +60,16 @@ export class Story {
     return this.before.state;
   }
 
-  /** @param {number} level */
   stopsAt(level) {
     return [0, ...this.events.flatMap(({ lvl }, index) => (lvl <= level ? [index + 1] : []))];
   }
 
-  /**
-   * The last event up to a position that speaks of a node.
-   * @param {number} position
-   */
+  // The last event up to a position that speaks of a node.
   lastAtNode(position) {
     return this.events.slice(Math.max(0, position - MOST_BACK), position).findLast(({ n }) => n) || null;
   }
 
-  /**
-   * What the events after position `from` up to `to` set: ctx entries and locals.
-   * @param {number} from @param {number} to
-   */
+  // What the events after position `from` up to `to` set: ctx entries and locals.
   changes(from, to) {
     /** @type {Set<string>} */
     const ctx = new Set();
@@ -94,7 +82,6 @@ export class Story {
     return { ctx, locals };
   }
 
-  /** @param {number} source */
   isEngine(source) {
     return this.trace.sources[source]?.role === "engine";
   }
@@ -111,7 +98,6 @@ function sentencesOfLines({ sources }) {
   return ({ s, l }) => (made[s][l] ??= sentenceOfLine(sources[s], l));
 }
 
-/** @param {Source} source @param {number} line */
 function sentenceOfLine(source, line) {
   const text = textOfLine(source, line);
   const fields = { function: wordFor(source.name), number: source.first + line, text };

@@ -1,6 +1,5 @@
 // A player in the place of another: at the step that corresponds, as it was looked at.
 
-/** @param {Player} before @param {Trace} trace */
 export function succeed(before, trace) {
   before.pause();
   before.listening.abort();
@@ -32,7 +31,6 @@ function placeIn(before, after, position) {
   return left < tail ? after.length - left : Math.min(head + 1, after.length);
 }
 
-/** @param {TraceEvent} one @param {TraceEvent} other */
 function same(one, other) {
   return one.k === other.k && one.lvl === other.lvl && one.s === other.s && one.l === other.l;
 }
@@ -60,10 +58,7 @@ function opened(before) {
   };
 }
 
-/**
- * The place that was looked at, for a picture of the same size.
- * @param {PicturePane} before @param {PicturePane} graph
- */
+// The place that was looked at, for a picture of the same size.
 function lookedAt(before, graph) {
   const same = graph.picture && String(graph.picture.size) === String(before.picture?.size);
   if (!same || before.isWhole || !before.view) return;

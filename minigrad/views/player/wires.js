@@ -34,7 +34,6 @@ function lettersOf(trace) {
   return found;
 }
 
-/** @param {Trace} trace @param {any} ref */
 const gradWords = (trace, ref) => (isWritten(valueOf(trace, ref)) ? shortened(brief(trace, ref), MOST) : "");
 
 /**
@@ -45,7 +44,6 @@ export function pointsOf(d) {
   /** @type {number[][]} */
   const found = [];
   let far = 0;
-  /** @param {number} x @param {number} y */
   const add = (x, y) => {
     const last = found.at(-1);
     if (last) far += Math.hypot(x - last[0], y - last[1]);
@@ -68,7 +66,6 @@ export function pointsOf(d) {
   return found;
 }
 
-/** @param {Picture} picture */
 export const curvesOf = ({ lines }) => new Map(lines.map((line) => [line, pointsOf(line.d)]));
 
 /** @param {number[][]} points @param {number} share */
@@ -90,14 +87,12 @@ class Room {
     this.squares = new Map();
   }
 
-  /** @param {Spot} spot */
   *squaresOf([x, y, w, h]) {
     for (let i = Math.floor(x / CELL); i <= Math.floor((x + w) / CELL); i++) {
       for (let j = Math.floor(y / CELL); j <= Math.floor((y + h) / CELL); j++) yield i * COLUMN + j;
     }
   }
 
-  /** @param {Spot} spot */
   take(spot) {
     for (const name of this.squaresOf(spot)) {
       const there = this.squares.get(name);
@@ -106,7 +101,6 @@ class Room {
     }
   }
 
-  /** @param {Spot} spot */
   isFree(spot) {
     const [x, y, w, h] = spot;
     for (const name of this.squaresOf(spot)) {
@@ -118,7 +112,6 @@ class Room {
   }
 }
 
-/** @param {Part} part */
 export function spotsOf({ chip, slot, card, box, chips = [] }) {
   return [chip, slot, card, box, ...chips].filter(Boolean);
 }
@@ -180,7 +173,6 @@ export function placeTags(trace, picture, curves = curvesOf(picture)) {
   return found;
 }
 
-/** @param {Spot} spot @param {string} kind @param {number} rx @param {string} place */
 function tagOf([x, y, width, height], kind, rx, place) {
   const words = svgElement("text", { x: x + width / 2 + (kind === "slope" ? 3 : 0), y: y + 15.5 });
   const rect = svgElement("rect", { x, y, width, height, rx });
@@ -189,9 +181,7 @@ function tagOf([x, y, width, height], kind, rx, place) {
 }
 
 // All examples of a vmap go along a double line.
-/** @param {Line} line */
 const manyOf = (line) => (line.mapped ? "mapped" : "");
-/** @param {Line} line */
 const between = (line) => (line.mapped ? svgElement("path", { class: "between", d: line.d }) : null);
 
 /**
