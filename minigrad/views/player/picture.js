@@ -276,8 +276,8 @@ export class PicturePane {
     const [w, h] = [width / scale, height / scale];
     Object.assign(this, { width, height, fitted: true, isWhole: scale === whole });
     this.map.style.display = this.windowed || (this.onWall && !this.isWhole) ? "" : "none";
-    const map = this.map.getBoundingClientRect();
-    this.mapShare = [(map.width + 8) / width, (map.height + 8) / height];
+    const [room, map] = [this.svg, this.map].map((one) => one.getBoundingClientRect());
+    this.mapShare = [(map.width + 8) / room.width, (map.height + 8) / room.height];
     const x = Math.max(0, w - wide) / -2 - border[0];
     const y = Math.max(0, h - tall) / -2 - border[1];
     this.look([x, y, w, h]);
@@ -337,14 +337,10 @@ export class PicturePane {
   showThing({ made, of, shape, id }) {
     made.show(this.now);
     if (!id) return;
-    const now = this.stateNow(id, "d" in of);
-    const node = "d" in of ? shape : shape.querySelector(".node");
+    const { edges, nodes } = this.now.state;
+    const [node, states] = "d" in of ? [shape, edges] : [shape.querySelector(".node"), nodes];
+    const now = states[id] || "unseen";
     if (node.dataset.state !== now) node.dataset.state = now;
-  }
-
-  stateNow(id, edge) {
-    const { state } = this.now;
-    return (edge ? state.edges[id] : state.nodes[id]) || "unseen";
   }
 
   // Brings what is near the view into the page, takes the rest out; what has the focus stays.
@@ -383,16 +379,11 @@ export class PicturePane {
     this.draw();
     this.reach(view);
     this.layers.overlay.replaceChildren();
-    if (view.animate) for (const move of this.travellers(view)) this.travel(...move, view.duration);
-  }
-
-  /**
-   * The gradients that have gone their way since the stop before.
-   * @param {View} view @returns {[string, any][]}
-   */
-  travellers({ since, position }) {
-    const events = this.story.events.slice(since, position);
-    return events.filter(({ k, e }) => k === "grad" && e).map(({ e, g }) => [e, g]);
+    if (!view.animate) return;
+    // The gradients that have gone their way since the stop before.
+    for (const { k, e, g } of this.story.events.slice(view.since, view.position)) {
+      if (k === "grad" && e) this.travel(e, g, view.duration);
+    }
   }
 
   // What of the picture can be seen, as a viewBox: for a picture to save.

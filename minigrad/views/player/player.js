@@ -29,7 +29,7 @@ export class Player {
     this.root = root;
     this.trace = trace;
     this.story = new Story(trace);
-    this.index = new StepIndex(trace);
+    this.index = new StepIndex(this.story);
     this.options = options;
     const isTold = trace.events.some(({ lvl }) => lvl === 0);
     this.level = options.level ?? trace.meta.level ?? (isTold ? 0 : 2);

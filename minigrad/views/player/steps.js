@@ -3,7 +3,7 @@
 
 import { LINE_EVENTS, ctxChanges } from "./folding.js";
 import { message, wordFor } from "./messages.js";
-import { byId, lastAtMost, whenIdle } from "./story.js";
+import { lastAtMost, whenIdle } from "./story.js";
 import { keyLabel } from "./values.js";
 
 /**
@@ -17,8 +17,8 @@ const FILLING = new Set(
 );
 
 export class StepIndex {
-  constructor(trace) {
-    this.trace = trace;
+  constructor(story) {
+    this.story = story;
     whenIdle(() => this.all());
   }
 
@@ -27,8 +27,7 @@ export class StepIndex {
     if (this.found) return this.found;
     /** @type {Map<string, Step[]>} */
     this.found = new Map();
-    const ctxs = byId(this.trace.ctxs || []);
-    this.trace.events.forEach((event, index) => this.note(event, index + 1, ctxs));
+    this.story.events.forEach((event, index) => this.note(event, index + 1));
     return this.found;
   }
 
@@ -43,10 +42,9 @@ export class StepIndex {
     return all[lastAtMost(all, position, (step) => step.position)] || null;
   }
 
-  /** @param {TraceEvent} event @param {number} position @param {Record<string, {node: string | null}>} ctxs */
-  note(event, position, ctxs) {
+  note(event, position) {
     const deed = deedOf(event);
-    const owner = event.cid === undefined ? undefined : ctxs[event.cid]?.node;
+    const owner = event.cid === undefined ? undefined : this.story.ctxs[event.cid]?.node;
     if (event.n) this.add(`node ${event.n}`, position, deed);
     else if (owner && event.lvl <= 1) this.add(`node ${owner}`, position, deed);
     for (const root of event.roots || []) this.add(`node ${root.n}`, position, deed);
@@ -122,7 +120,7 @@ export class StepIndex {
     this.entries ||= this.changedEntries();
     /** @type {{position: number, deed: string}[]} */
     const found = [];
-    this.trace.events.forEach((event, index) => {
+    this.story.events.forEach((event, index) => {
       if (event.lvl > level || (grads && !/^grad\.(?!none)/.test(event.k))) return;
       const entries = this.entries.get(index + 1) || "";
       const text = `${event.say} ${deedOf(event)} ${entries}`.toLowerCase();

@@ -34,10 +34,6 @@ export class Story {
     whenIdle(() => this.prepare(this.fold(ahead, end)));
   }
 
-  foldFrom(keyframe, position) {
-    return this.fold({ state: copyOf(this.keyframes[keyframe]), at: keyframe * this.every }, position);
-  }
-
   /**
    * Leaves keyframes on the way.
    * @param {{ state: State, at: number }} from @param {number} position
@@ -54,9 +50,9 @@ export class Story {
   // A step forward goes on from the state before; any other move from a keyframe.
   stateAt(position) {
     const keyframe = Math.min(Math.floor(position / this.every), this.keyframes.length - 1);
-    const { at } = this.before;
-    const isNear = at <= position && at >= keyframe * this.every;
-    this.before = isNear ? this.fold(this.before, position) : this.foldFrom(keyframe, position);
+    const at = keyframe * this.every;
+    const isNear = at <= this.before.at && this.before.at <= position;
+    this.before = this.fold(isNear ? this.before : { state: copyOf(this.keyframes[keyframe]), at }, position);
     return this.before.state;
   }
 
