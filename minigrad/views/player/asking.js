@@ -49,11 +49,8 @@ export class Asking {
     this.total = last?.total || last?.g;
   }
 
-  /**
-   * In the backward that runs, or that ran last; one may be inside another. An error has
-   * ended those that the next one is not inside of.
-   * @returns {Move[]}
-   */
+  // In the backward that runs, or that ran last; one may be inside another. An error has
+  // ended those that the next one is not inside of.
   movesHere() {
     /** @type {{ end: number, moves: Move[] }[]} */
     const [begun, running] = [[], []];

@@ -40,7 +40,6 @@ export class Asks {
     this.show(player);
   }
 
-  /** @param {{ position: number }} view */
   show({ position }) {
     const place = this.places.findLast((one) => one <= position);
     const { on } = this.player.presenter;

@@ -28,11 +28,8 @@ export class Channel {
     port.onmessage = ({ data }) => this.hear(data);
   }
 
-  /**
-   * What Python answers. While a question is under way only the newest of its kind
-   * waits; those it overtakes are answered with undefined.
-   * @param {string} kind @param {any} content @returns {Promise<any>}
-   */
+  // What Python answers. While a question is under way only the newest of its kind
+  // waits; those it overtakes are answered with undefined.
   ask(kind, content) {
     return new Promise((resolve, reject) => {
       this.waiting.get(kind)?.resolve(undefined);

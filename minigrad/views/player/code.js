@@ -54,10 +54,7 @@ export class CodePane extends Pane {
     for (const move of moves) move?.();
   }
 
-  /**
-   * Between frames the program itself is shown, with no line marked.
-   * @returns {Frame[]}
-   */
+  // Between frames the program itself is shown, with no line marked.
   restingFrames() {
     const driver = this.trace.sources.findIndex((source) => source.role === "driver");
     const index = driver < 0 ? 0 : driver;

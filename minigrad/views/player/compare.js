@@ -16,7 +16,6 @@ import { pictureOf } from "./saving.js";
 const REST = blankState();
 
 export class Comparison extends Player {
-  /** @param {HTMLElement} root @param {Compared} data @param {PlayerOptions} options */
   constructor(root, data, options = {}) {
     super(root, joined(data), { ...options, side: true }); // what differs is not edited
     if (!options.position) this.goToDifference();
@@ -216,10 +215,7 @@ export class Comparison extends Player {
   }
 }
 
-/**
- * Both as one recording, in which a step is one of both, or of one while the other waits.
- * @param {Compared} data @returns {any}
- */
+// Both as one recording, in which a step is one of both, or of one while the other waits.
 function joined(data) {
   const differences = new Differences(data);
   const { steps } = differences;

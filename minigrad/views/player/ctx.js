@@ -99,11 +99,7 @@ export class CtxPane extends Pane {
     return message(stillToCome ? "ctx.not-yet" : "ctx.none");
   }
 
-  /**
-   * A row that would be the same again stays: a step changes few of them.
-   * @param {string} what @param {string} label @param {Ref | null} ref @param {boolean} changed
-   * @param {string[]} lines
-   */
+  // A row that would be the same again stays: a step changes few of them.
   rowOf(what, label, ref, changed, lines = []) {
     const more = lines.join("\n");
     let known = this.rows.get(what);
@@ -115,7 +111,6 @@ export class CtxPane extends Pane {
     return known.row;
   }
 
-  /** @param {string} what @param {string} label @param {Ref | null} ref @param {string[]} lines */
   makeRow(what, label, ref, lines) {
     const choose = () => this.player.choose(what, label);
     const entry = element("button", { className: "entry", onclick: choose }, label);
@@ -129,10 +124,7 @@ export class CtxPane extends Pane {
     return row;
   }
 
-  /**
-   * What teaching mode has said of this ctx, with the line that is meant.
-   * @param {Advice[]} found @param {TraceEvent | null} event
-   */
+  // What teaching mode has said of this ctx, with the line that is meant.
   showAdvice(found, event) {
     const pieces = found.map(({ what, rest, line }) => {
       const said = element("p", "warn", message("advice.what", { what }));
@@ -144,10 +136,7 @@ export class CtxPane extends Pane {
     this.advice.hidden = !found.length;
   }
 
-  /**
-   * The engine's own variables are shown only to those who follow the engine's lines.
-   * @param {State} state @param {View["changes"]} changes @param {number} level
-   */
+  // The engine's own variables are shown only to those who follow the engine's lines.
   showLocals(state, changes, level) {
     const frame = state.stack.at(-1);
     const engine = frame && this.story.isEngine(frame.s);

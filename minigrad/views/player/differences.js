@@ -1,7 +1,6 @@
 // What differs between two recordings, as minigrad.views.comparing has worked it out.
 
 export class Differences {
-  /** @param {Differing} found */
   constructor({ moves, things, changes }) {
     this.things = things;
     this.changes = changes;

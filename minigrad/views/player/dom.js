@@ -32,11 +32,8 @@ export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/**
- * Brings children into an order, and touches only those that are not where they belong:
- * what stays keeps its focus, and is not laid out again.
- * @param {Element} box @param {Element[]} children
- */
+// Brings children into an order, and touches only those that are not where they belong:
+// what stays keeps its focus, and is not laid out again.
 export function setChildren(box, children) {
   const wanted = new Set(children);
   for (const child of [...box.children]) if (!wanted.has(child)) child.remove();

@@ -31,10 +31,7 @@ export class Edited {
     this.render();
   }
 
-  /**
-   * What edits here, once Python listens and can run this program again: if not, why.
-   * @returns {Promise<Edited>}
-   */
+  // What edits here, once Python listens and can run this program again: if not, why.
   async connect() {
     const { player } = this;
     const found = this.python && (await this.python());

@@ -110,7 +110,6 @@ export class Found {
     });
   }
 
-  /** @param {1 | -1} by */
   goOn(by) {
     const now = this.player.stopNow();
     const inTurn = by > 0 ? this.stops : this.stops.toReversed();

@@ -69,7 +69,6 @@ class Live {
     if (!fresh) this.tellSoon();
   }
 
-  /** @param {Record<string, Input>} inputs */
   build(inputs) {
     const change = () => this.changed();
     this.fields = new Map();
@@ -129,7 +128,6 @@ class Live {
 
 // One argument: its label, what to change it with, and what is wrong with it.
 class Field {
-  /** @param {string} name @param {Input} input @param {() => void} change */
   constructor(name, input, change) {
     this.kind = input.kind;
     this.change = change;

@@ -68,11 +68,8 @@ function show(main, shown) {
   main.hidden = !shown;
 }
 
-/**
- * Resolves when the player is far from what is seen, and nothing is open or under way
- * in it that would be lost.
- * @param {HTMLElement} place @returns {Promise<void>}
- */
+// Resolves when the player is far from what is seen, and nothing is open or under way
+// in it that would be lost.
 function farFromView(place) {
   return new Promise((done) => {
     if (parent === window) return; // a page of its own
@@ -141,11 +138,8 @@ const ANSWERS_WITHIN = 1000; // ms
 /** @type {Promise<typeof import("./edits.js").editsOver> | undefined} */
 let editing; // what Python has sent: once, however many ask for it
 
-/**
- * Whether Python has the recording of a page in a notebook; and if so what edits it, or
- * why its program cannot run again.
- * @param {string} key @returns {Promise<Python | null>}
- */
+// Whether Python has the recording of a page in a notebook; and if so what edits it, or
+// why its program cannot run again.
 async function findPython(key) {
   if (parent === window) return null;
   const { port1, port2 } = new MessageChannel();

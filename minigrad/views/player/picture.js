@@ -137,7 +137,6 @@ export class PicturePane {
   zoomButtons() {
     const toggle = { title: message("zoom.open"), onclick: () => this.toggleModules() };
     this.opener = this.pictures.length > 1 ? element("button", toggle, message("zoom.open.short")) : null;
-    /** @param {string} words @param {string} title @param {() => void} onclick */
     const button = (words, title, onclick) => element("button", { title, ariaLabel: title, onclick }, words);
     return element("div", "zoom", this.opener,
       button("−", message("zoom.out"), () => this.zoom(1.25)),

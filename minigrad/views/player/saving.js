@@ -66,7 +66,6 @@ function wrapped(text, most) {
   return lines;
 }
 
-/** @param {Picture} picture @returns {Promise<Blob>} */
 async function pngOf({ text, width, height }) {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;

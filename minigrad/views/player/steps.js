@@ -31,7 +31,6 @@ export class StepIndex {
     return this.found;
   }
 
-  /** @param {string} what @returns {Step[]} */
   of(what) {
     return this.all().get(what) || [];
   }

@@ -100,12 +100,10 @@ function sentenceOfLine(source, line) {
   return message(text ? "line.next.text" : "line.next", fields);
 }
 
-/** @param {Trace["sources"][number]} source @param {number} line */
 export function textOfLine({ tokens }, line) {
   return (tokens[line] || []).map(([, part]) => part).join("").trim();
 }
 
-/** @param {() => void} task */
 export function whenIdle(task) {
   (window.requestIdleCallback || setTimeout)(task);
 }

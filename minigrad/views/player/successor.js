@@ -13,11 +13,8 @@ export function succeed(before, trace) {
   options.onSuccessor?.(player);
 }
 
-/**
- * Where a step is in another run: it keeps its place where both agree, from the start and from
- * the end; else it is where the new run stopped, or the first step in which it is another.
- * @param {TraceEvent[]} before @param {TraceEvent[]} after @param {number} position
- */
+// Where a step is in another run: it keeps its place where both agree, from the start and from
+// the end; else it is where the new run stopped, or the first step in which it is another.
 function placeIn(before, after, position) {
   const left = before.length - position;
   if (left === 0) return after.length;

@@ -82,7 +82,6 @@ export class Timeline {
     this.now.style.left = this.veil.style.left = here;
   }
 
-  /** @param {Moments} held @param {number} position */
   showHeld(held, position) {
     const { most } = held;
     const bytes = bytesWords(held.bytes);

@@ -59,11 +59,8 @@ export class Tip {
     if (this.place?.isConnected) this.put(this.place.getBoundingClientRect());
   }
 
-  /**
-   * Below the thing, or above it where there is no room; never outside the player, nor
-   * on the answer to what was clicked.
-   * @param {DOMRect} place
-   */
+  // Below the thing, or above it where there is no room; never outside the player, nor
+  // on the answer to what was clicked.
   put(place) {
     const zoom = this.root.currentCSSZoom || 1; // a presenter's type is larger
     const room = this.root.getBoundingClientRect();

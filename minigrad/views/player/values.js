@@ -58,7 +58,6 @@ export function bytesWords(count) {
   return message("bytes.mega", { count: short(count / 1e6) });
 }
 
-/** @param {number[]} shape */
 export function shapeWords(shape) {
   return shape.length ? `[${shape.join("×")}]` : message("value.scalar");
 }

@@ -11,10 +11,7 @@ const TAG_LETTER = 8.1; // of 13 points, bold
 const HIGH = 22;
 const MOST = 16; // letters of a label
 
-/**
- * What stands at a wire while a gradient goes along it: "× 5 (w)".
- * @param {TraceEvent["slope"]} slope
- */
+// What stands at a wire while a gradient goes along it: "× 5 (w)".
 const slopeWords = (slope) => message(slope.of ? "wire.slope.of" : "wire.slope", { number: slope.x, name: slope.of });
 
 /**
@@ -121,22 +118,6 @@ const GRADS = [0.45, 0.5, 0.4, 0.35, 0.55, 0.3, 0.6, 0.25, 0.65, 0.2];
 const BESIDE = [0, -13, 13];
 
 /**
- * Where the middle of a label may be: first, if it's so far from there, where what it
- * multiplies comes out of its box.
- * @param {number[][]} points @param {number[]} shares @param {number | null} before
- */
-function* middles(points, shares, before) {
-  const [x, y] = points.at(-1);
-  if (before !== null) yield [x - before, y];
-  for (const beside of BESIDE) {
-    for (const share of shares) {
-      const [x, y] = pointAt(points, share);
-      yield [x, y + beside];
-    }
-  }
-}
-
-/**
  * Room for the labels of wires: each tries places along its wire and takes the first that
  * touches nothing; one without such a place is left out.
  * @param {Trace} trace @param {Picture} picture @param {Map<Line, number[][]>} curves
@@ -160,14 +141,15 @@ export function placeTags(trace, picture, curves = curvesOf(picture)) {
       const points = curves.get(wire);
       const isSlope = kind === "slope";
       const width = letters[id][kind] * TAG_LETTER + 14 + 6 * Number(isSlope);
-      for (const [x, y] of middles(points, shares, isSlope ? width / 2 + 3 : null)) {
-        /** @type {Spot} */
-        const spot = [x - width / 2, y - HIGH / 2, width, HIGH];
-        if (!room.isFree(spot)) continue;
-        room.take(spot);
-        (found[id] ||= {})[kind] = spot;
-        break;
-      }
+      const middles = BESIDE.flatMap((beside) => shares.map((share) => pointAt(points, share)).map(([x, y]) => [x, y + beside]));
+      const [x, y] = points.at(-1);
+      if (isSlope) middles.unshift([x - width / 2 - 3, y]); // where what it multiplies comes out of its box
+      const spot = middles
+        .map(([x, y]) => /** @type {Spot} */ ([x - width / 2, y - HIGH / 2, width, HIGH]))
+        .find((one) => room.isFree(one));
+      if (!spot) continue;
+      room.take(spot);
+      (found[id] ||= {})[kind] = spot;
     }
   }
   return found;
