@@ -52,6 +52,7 @@ export class Channel {
     this.port.postMessage({ kind, id, content: question.content });
   }
 
+  /** @param {Heard} heard */
   hear({ kind, id, content, refused, gone }) {
     if (kind === "shown") this.onShown(content);
     const question = this.asked.get(id);

@@ -16,6 +16,7 @@ import { pictureOf } from "./saving.js";
 const REST = blankState();
 
 export class Comparison extends Player {
+  /** @param {HTMLElement} root @param {Compared} data @param {PlayerOptions} options */
   constructor(root, data, options = {}) {
     super(root, joined(data), { ...options, side: true }); // what differs is not edited
     if (!options.position) this.goToDifference();

@@ -6,8 +6,6 @@ import { linesOfEntry } from "./inspector.js";
 import { message, wordFor } from "./messages.js";
 import { keyLabel, keyRank, valueView } from "./values.js";
 
-/** @typedef {State["ctxs"][string] | undefined} Entries */
-
 export class CtxPane extends Pane {
   /** @type {string | null | undefined} */
   pinned; // the ctx that was selected; else it is that at work

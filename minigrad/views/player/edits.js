@@ -106,6 +106,7 @@ export class Edits extends Edited {
     this.render();
   }
 
+  /** @param {string} what @param {number} position @returns {Promise<Described | null>} */
   async describe(what, position) {
     const question = { what, position, edits: this.runs.at(-1).edits };
     return this.channel.ask("describe", question).catch((error) => this.complain(error));
