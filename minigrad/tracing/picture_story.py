@@ -180,6 +180,7 @@ class PictureStory(BackwardPicture):
         tensors = [str(one["nr"]) for one in outs if one.get("needs")]
         if len(tensors) > 1:
             fields |= {"slots": joined(tensors)}
+            short = message("why.hangs.several.short", **fields)
             tell(event, message("why.hangs.several", **fields), short)
         elif is_in_place(ins, outs):
             tell(event, message("why.hangs.changed", **fields), short)

@@ -14,9 +14,13 @@ Colour = tuple[float, float, float, float]
 
 READABLE = 4.5  # the contrast that WCAG 2 asks of text of usual size
 
-# Everything is read from the document; the player's own records are not asked.
+# Everything is read from the document; the player's own records are not asked. The
+# inspector of ctx, which is filled while it's open, is opened for that.
 READ_PLAYER = """
 () => {
+  const { player } = document.querySelector("#player");
+  const closed = !player.root.classList.contains("inspecting");
+  if (closed) player.inspect(true);
   const one = selector => document.querySelector(`#player ${selector}`);
   const states = kind => {
     const found = {};
@@ -36,12 +40,14 @@ READ_PLAYER = """
   for (const row of document.querySelectorAll("#player .pane.ctx [data-key]")) {
     entries[row.dataset.key] = words(row.querySelector("dd"));
   }
+  const ctx = { id: one(".pane.ctx").dataset.ctx || null, entries };
+  if (closed) player.inspect(false);
   return {
-    position: document.querySelector("#player").player.position,
+    position: player.position,
     say: one("[aria-live]").textContent,
     nodes: states("node"),
     edges: states("edge"),
-    ctx: { id: one(".pane.ctx").dataset.ctx || null, entries },
+    ctx,
     line: one(".card.top .line.current .text")?.textContent ?? null,
   };
 }

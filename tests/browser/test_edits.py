@@ -298,9 +298,11 @@ def test_change_of_an_input_starts_anew(notebook: Notebook) -> None:
     x = node_of(notebook.player.recording.data, "x")
     type_over(frame, f"node {x}", "1.5")
     told(frame, "Edited: x is 1.5, not 3.")
+    frame.locator(".mg-player").press("/")
     notebook.slide("x", 2.5)
     assert frame.locator(".edited").count() == 0
     assert frame.locator(".badge").is_hidden()
+    assert frame.locator(".found").is_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -213,6 +213,7 @@ def test_click_on_the_timeline_goes_to_that_step(play: Open) -> None:
     assert page.evaluate("player.player.position") == stops_of(data)[-1]
     page.locator(".owner", has_text="x.grad").click()
     assert page.get_by_role("status").text_content() == "Steps of x.grad"
+    assert page.locator(".number-box").is_hidden()
 
 
 def test_recording_without_memory_has_no_timeline(play: Open) -> None:

@@ -263,6 +263,7 @@ def test_several_outputs_none_data_and_plain_values_are_told() -> None:
     data = times["ins"][1]
     assert (data["name"], data["needs"]) == ("X", False)
     assert not {"n", "leaf"} & set(data)
+    assert said(program, "Split.apply ties one box to its outputs 0 and 1")
     assert said(program, "X doesn't require grad: no edge leads there.")
     assert said(program, "Nothing arrived for output 1 of Split, so backward is given")
 

@@ -7,10 +7,7 @@ import { svgElement } from "./dom.js";
 const sideOf = (/** @type {number} */ rows, /** @type {number} */ columns) =>
   Math.max(6, Math.min(14, Math.floor(84 / columns), Math.floor(66 / rows)));
 
-/**
- * A value's squares, its left top at 0 0; one group of two paths, however many there are.
- * @param {Value} value
- */
+// A value's squares, its left top at 0 0; one group of two paths, however many there are.
 export function squares(value) {
   const rows = value.rows.length;
   const columns = value.rows[0]?.length || 0;

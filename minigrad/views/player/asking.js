@@ -33,7 +33,6 @@ const MOVES = ["grad", "grad.none", "grad.zeros", "grad.accumulate", "hook.tenso
 
 // What is known of the gradient of one output of a node at a position.
 export class Asking {
-  /** @param {Story} story @param {string} node @param {number} slot @param {number} position */
   constructor(story, node, slot, position) {
     this.story = story;
     this.trace = story.trace;
@@ -50,11 +49,8 @@ export class Asking {
     this.total = last?.total || last?.g;
   }
 
-  /**
-   * In the backward that runs, or that ran last; one may be inside another. An error has
-   * ended those that the next one is not inside of.
-   * @returns {Move[]}
-   */
+  // In the backward that runs, or that ran last; one may be inside another. An error has
+  // ended those that the next one is not inside of.
   movesHere() {
     /** @type {{ end: number, moves: Move[] }[]} */
     const [begun, running] = [[], []];
@@ -75,7 +71,6 @@ export class Asking {
     return (here.findLast(({ end }) => end > this.position) || last).moves;
   }
 
-  /** @param {Move} move */
   isHere(move) {
     if (move.n !== this.node) return false;
     const edge = this.story.edges[move.e];
@@ -159,10 +154,7 @@ export class Asking {
     return [message(first ? "number.grad.first" : "number.grad.unknown", { tensor, new: now })];
   }
 
-  /**
-   * Who sent a gradient; with the argument, if the node sent more than one.
-   * @param {Move} move
-   */
+  // Who sent a gradient; with the argument, if the node sent more than one.
   source(move) {
     const edge = this.story.edges[move.e];
     if (!edge) return message("number.root");
@@ -172,7 +164,6 @@ export class Asking {
     return message("number.argument", { node, slot: edge.slot });
   }
 
-  /** @param {Move[]} moves */
   sourcesOf(moves) {
     return moves.map((move) => this.source(move)).join(", ");
   }
@@ -249,7 +240,6 @@ export class Asking {
   }
 }
 
-/** @param {number} value @param {Term[]} terms @param {number} zeros */
 function saidOf(value, terms, zeros) {
   const total = number(value);
   if (!terms.length) return message("number.all-zero", { value: total, count: zeros });
@@ -270,18 +260,12 @@ function saidOf(value, terms, zeros) {
   return said.join(", ");
 }
 
-/**
- * A number behind a sign; a negative one in brackets.
- * @param {string} text @param {number} index
- */
+// A number behind a sign; a negative one in brackets.
 function asAddend(text, index) {
   return index && text.startsWith("-") ? `(${text})` : text;
 }
 
-/**
- * Whether a number is shown with all of its digits.
- * @param {unknown} x
- */
+// Whether a number is shown with all of its digits.
 function isShort(x) {
   return typeof x === "number" && Number(number(x)) === x;
 }

@@ -7,7 +7,6 @@ import { message } from "./messages.js";
 const SHOWN_FOR = 4; // stops after the question
 
 export class Asks {
-  /** @param {Player} player */
   constructor(player) {
     this.player = player;
     this.answers = player.options.answers || {}; // position -> number of the choice
@@ -17,23 +16,18 @@ export class Asks {
     this.shown = null;
   }
 
-  /**
-   * How far one may go: to the first question without an answer.
-   * @param {number} position
-   */
+  // How far one may go: to the first question without an answer.
   limit(position) {
     if (this.player.presenter.on) return position;
     const open = this.places.find((place) => this.answers[place] === undefined);
     return open === undefined ? position : Math.min(open, position);
   }
 
-  /** @param {number} position */
   waitsAt(position) {
     const { on } = this.player.presenter;
     return !on && this.isAt(position) && this.answers[position] === undefined;
   }
 
-  /** @param {number} position */
   isAt(position) {
     return this.places.includes(position);
   }
@@ -46,7 +40,6 @@ export class Asks {
     this.show(player);
   }
 
-  /** @param {{ position: number }} view */
   show({ position }) {
     const place = this.places.findLast((one) => one <= position);
     const { on } = this.player.presenter;
@@ -65,7 +58,6 @@ export class Asks {
     else this.box.replaceChildren(this.form(event, place));
   }
 
-  /** @param {TraceEvent} event @param {boolean} known */
   onWall(event, known) {
     const choices = event.choices.map((one) => element("li", known && one === event.answer ? "right" : "", one));
     const said = message(known ? "ask.is" : "ask.now", { answer: event.answer });
@@ -76,7 +68,6 @@ export class Asks {
     ];
   }
 
-  /** @param {TraceEvent} event @param {number} place */
   form(event, place) {
     const legend = element("legend", event.say === event.question ? "unseen" : "", event.question);
     const choices = event.choices.map((words, value) => {
@@ -92,7 +83,6 @@ export class Asks {
     return form;
   }
 
-  /** @param {HTMLFormElement} form @param {number} place */
   commit(form, place) {
     /** @type {HTMLInputElement | null} */
     const chosen = form.querySelector("input:checked");
@@ -108,7 +98,6 @@ export class Asks {
     this.player.root.focus({ preventScroll: true });
   }
 
-  /** @param {TraceEvent} event @param {number} place @param {boolean} known */
   outcome(event, place, known) {
     const answer = event.choices[this.answers[place]];
     const said = element("p", "", message("ask.said", { question: event.question, answer }));

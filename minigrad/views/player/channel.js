@@ -13,7 +13,6 @@ import { message } from "./messages.js";
  */
 
 export class Channel {
-  /** @param {MessagePort} port */
   constructor(port) {
     this.port = port;
     this.me = String(Math.random()); // a widget may be shown in several places
@@ -29,11 +28,8 @@ export class Channel {
     port.onmessage = ({ data }) => this.hear(data);
   }
 
-  /**
-   * What Python answers. While a question is under way only the newest of its kind
-   * waits; those it overtakes are answered with undefined.
-   * @param {string} kind @param {any} content @returns {Promise<any>}
-   */
+  // What Python answers. While a question is under way only the newest of its kind
+  // waits; those it overtakes are answered with undefined.
   ask(kind, content) {
     return new Promise((resolve, reject) => {
       this.waiting.get(kind)?.resolve(undefined);
@@ -42,7 +38,6 @@ export class Channel {
     });
   }
 
-  /** @param {string} kind */
   sendNext(kind) {
     const question = this.waiting.get(kind);
     this.waiting.delete(kind);

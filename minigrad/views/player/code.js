@@ -1,6 +1,7 @@
 // The code pane: a stack of cards, the program at the top, the running frame below.
 
 import { Pane, element, rove, setText, tabStop } from "./dom.js";
+import { LINE_EVENTS } from "./folding.js";
 import { message, wordFor } from "./messages.js";
 import { textOfLine } from "./story.js";
 import { brief } from "./values.js";
@@ -15,11 +16,12 @@ const MOST_CARDS = 4;
 
 // A stack of cards: the driver at the top, the frame that runs now at the bottom.
 export class CodePane extends Pane {
-  /** @param {Player} player */
   constructor(player) {
     super("code", message("code.name"));
     this.player = player;
     this.trace = player.trace;
+    const run = this.trace.events.filter(({ k }) => LINE_EVENTS.has(k));
+    this.stepped = new Set(run.map(({ s, l }) => `line ${s} ${l}`));
     this.stack = element("div", "stack");
     this.between = element("div", "note");
     this.printed = element("pre", { className: "printed", ariaLabel: message("code.printed") });
@@ -33,7 +35,6 @@ export class CodePane extends Pane {
     rove(this.box, "button.number");
   }
 
-  /** @param {View} view */
   show({ state, trace }) {
     const frames = state.stack.length ? state.stack : this.restingFrames();
     this.matchCards(frames);
@@ -53,20 +54,14 @@ export class CodePane extends Pane {
     for (const move of moves) move?.();
   }
 
-  /**
-   * Between frames the program itself is shown, with no line marked.
-   * @returns {Frame[]}
-   */
+  // Between frames the program itself is shown, with no line marked.
   restingFrames() {
     const driver = this.trace.sources.findIndex((source) => source.role === "driver");
     const index = driver < 0 ? 0 : driver;
     return this.trace.sources[index] ? [{ s: index, l: null, d: 0, locals: {} }] : [];
   }
 
-  /**
-   * The lines of the learner's own code: caller › line.
-   * @param {Frame[]} frames
-   */
+  // The lines of the learner's own code: caller › line.
   sayStrip(frames) {
     const { sources } = this.trace;
     const own = frames.filter(({ s, l }) => sources[s].role !== "engine" && l !== null);
@@ -81,7 +76,6 @@ export class CodePane extends Pane {
     this.crumbs.replaceChildren(...crumbs);
   }
 
-  /** @param {number} top */
   sayBetween(top) {
     this.between.remove();
     if (top < MOST_CARDS) return;
@@ -89,7 +83,6 @@ export class CodePane extends Pane {
     this.cards[0].box.after(this.between);
   }
 
-  /** @param {Frame[]} frames */
   matchCards(frames) {
     frames.forEach((frame, index) => {
       if (this.cards[index]?.source === frame.s) return;
@@ -101,7 +94,6 @@ export class CodePane extends Pane {
     for (const card of this.cards.splice(frames.length)) card.box.remove();
   }
 
-  /** @param {number} index @returns {Card} */
   makeCard(index) {
     const source = this.trace.sources[index];
     const made = source.role === "engine" ? element("span", "", message("code.engine")) : null;
@@ -121,7 +113,7 @@ export class CodePane extends Pane {
   line(tokens, what, place) {
     const number = String(place);
     const text = element("span", "text", ...tokens.map(([kind, part]) => element("span", kind, part)));
-    if (!this.player.index.of(what).length) return element("div", "line", element("span", "number", number), text);
+    if (!this.stepped.has(what)) return element("div", "line", element("span", "number", number), text);
     const is = { className: "number", tabIndex: -1, ariaLabel: message("line.steps", { number }) };
     const line = element("div", "line has-steps", element("button", is, number), text);
     line.onclick = () => {
@@ -130,7 +122,6 @@ export class CodePane extends Pane {
     return line;
   }
 
-  /** @param {Card} card @param {Frame} frame @param {string} role */
   showFrame(card, frame, role) {
     for (const note of card.notes) note.remove();
     card.notes = [];
@@ -147,10 +138,7 @@ export class CodePane extends Pane {
     line.after(...card.notes);
   }
 
-  /**
-   * A class that is taken off and put on again would have the card styled anew.
-   * @param {Card} card @param {string} role @param {HTMLElement | null} line @param {string} mark
-   */
+  // A class that is taken off and put on again would have the card styled anew.
   markCard(card, role, line, mark) {
     if (card.role !== role) card.box.classList.replace(card.role, role);
     card.role = role;
@@ -167,10 +155,7 @@ function legend() {
   return element("span", "legend", ...kinds);
 }
 
-/**
- * Of a deep stack the first card is shown, and the last ones.
- * @param {number} index @param {number} top
- */
+// Of a deep stack the first card is shown, and the last ones.
 function roleOf(index, top) {
   if (index === top) return "top";
   if (index === top - 1) return "near";

@@ -112,7 +112,6 @@ export class Comparison extends Player {
     return { text: `<svg xmlns="http://www.w3.org/2000/svg" ${size}>${texts.join("")}</svg>`, width, height };
   }
 
-  /** @param {Player} side */
   titleOf(side) {
     return this.data.titles[this.sides.indexOf(side)];
   }
@@ -125,7 +124,6 @@ export class Comparison extends Player {
     return this.active.numbers;
   }
 
-  /** @param {Key} event */
   onKey(event) {
     const ofSide = ["Escape", "="].includes(event.key) && this.help.hidden && this.found.box.hidden;
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey && event.target.type !== "search";
@@ -133,7 +131,6 @@ export class Comparison extends Player {
     else onKey(ofSide ? this.active : this, event);
   }
 
-  /** @param {number} to @param {number} since @param {number} stop */
   show(to, since, stop) {
     this.moved = true;
     this.sides.forEach((side, which) => {
@@ -148,20 +145,14 @@ export class Comparison extends Player {
     if (alike) setText(this.sides[1].say, message("compare.alike"));
   }
 
-  /**
-   * A side was moved by what is clicked in it: the other goes along.
-   * @param {number} side @param {number} at
-   */
+  // A side was moved by what is clicked in it: the other goes along.
   follow(side, at) {
     if (this.moved !== false) return;
     this.position = -1;
     this.go(this.differences.stepOf(side, at));
   }
 
-  /**
-   * Gives both pictures what differs at a position, and what has come to since another.
-   * @param {number} since @param {number} to
-   */
+  // Gives both pictures what differs at a position, and what has come to since another.
   mark(since, to) {
     this.news = this.changes.find(({ at, say }) => say && at > since && at <= to)?.say || "";
     this.differing = this.differences.at(to).size;
@@ -204,7 +195,6 @@ export class Comparison extends Player {
     this.regions.append(...this.marksOf(this.places()));
   }
 
-  /** @param {number} level */
   setLevel(level) {
     this.moved = true;
     for (const side of this.sides) side.setLevel(level);
@@ -226,10 +216,7 @@ export class Comparison extends Player {
   }
 }
 
-/**
- * Both as one recording, in which a step is one of both, or of one while the other waits.
- * @param {Compared} data @returns {any}
- */
+// Both as one recording, in which a step is one of both, or of one while the other waits.
 function joined(data) {
   const differences = new Differences(data);
   const { steps } = differences;
@@ -242,10 +229,7 @@ function joined(data) {
   return { meta: data.meta, sources: [], values: {}, ctxs: [], graph, events, data, differences };
 }
 
-/**
- * Landmarks of the two sides have different names.
- * @param {Element} place @param {string} side
- */
+// Landmarks of the two sides have different names.
 function nameSide(place, side) {
   for (const part of place.querySelectorAll("section[aria-label], [role=region]")) {
     const fields = { name: part.getAttribute("aria-label"), side };

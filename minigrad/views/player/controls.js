@@ -44,7 +44,6 @@ const HELP_MARKS = [
   ["┄┄", "mark.dashed"],
 ];
 
-/** @param {string} icon @param {string} label @param {string} key @param {() => void} action */
 export function iconButton(icon, label, key, action) {
   const button = textButton("", label, key, action);
   button.className = "icon";
@@ -52,23 +51,18 @@ export function iconButton(icon, label, key, action) {
   return button;
 }
 
-/** @param {Element} button @param {string} icon @param {string} label */
 export function setIcon(button, icon, label) {
   const path = svgElement("path", { d: ICONS[icon] });
   button.replaceChildren(svgElement("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, path));
   button.ariaLabel = label;
 }
 
-/** @param {string} text @param {string} label @param {string} key @param {() => void} action */
 export function textButton(text, label, key, action) {
   const title = message("button.with-key", { label, key });
   return element("button", { title, ariaLabel: label, onclick: action }, text);
 }
 
-/**
- * What opens is closed again when the focus goes elsewhere.
- * @param {HTMLDetailsElement} menu
- */
+// What opens is closed again when the focus goes elsewhere.
 export function closeAfter(menu) {
   menu.addEventListener("focusout", (event) => {
     const to = /** @type {Node | null} */ (event.relatedTarget);
@@ -77,10 +71,7 @@ export function closeAfter(menu) {
   return menu;
 }
 
-/**
- * The sheet of keys and marks, over the player.
- * @param {() => void} close
- */
+// The sheet of keys and marks, over the player.
 export function helpSheet(close) {
   const sheet = element("div", "sheet");
   for (const [name, rows] of /** @type {[string, string[][]][]} */ ([["marks", HELP_MARKS], ["keys", HELP_KEYS]])) {

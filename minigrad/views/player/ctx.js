@@ -6,13 +6,10 @@ import { linesOfEntry } from "./inspector.js";
 import { message, wordFor } from "./messages.js";
 import { keyLabel, keyRank, valueView } from "./values.js";
 
-/** @typedef {State["ctxs"][string] | undefined} Entries */
-
 export class CtxPane extends Pane {
   /** @type {string | null | undefined} */
   pinned; // the ctx that was selected; else it is that at work
 
-  /** @param {Player} player */
   constructor(player) {
     super("ctx", message("ctx.name"));
     this.player = player;
@@ -32,11 +29,9 @@ export class CtxPane extends Pane {
     this.makesSome = trace.events.some((event) => event.k === "ctx.new");
   }
 
-  /**
-   * What has changed is made anew: if it has the focus, it keeps it.
-   * @param {View} view
-   */
+  // What has changed is made anew: if it has the focus, it keeps it.
   show(view) {
+    if (!this.player.root.classList.contains("inspecting")) return;
     const focused = this.body.contains(document.activeElement);
     const what = focused ? document.activeElement.dataset.what : null;
     this.render(view);
@@ -46,7 +41,6 @@ export class CtxPane extends Pane {
     (same || this.body).focus({ preventScroll: true });
   }
 
-  /** @param {View} view */
   render(view) {
     const { event, changes, level } = view;
     const state = this.pinned ? { ...view.state, cid: this.pinned } : view.state;
@@ -87,7 +81,6 @@ export class CtxPane extends Pane {
     this.body.scrollTop += Math.min(...whole, place.top - pane.top);
   }
 
-  /** @param {State} state @param {TraceEvent | null} event @param {Entries} entries */
   emptyWords(state, event, entries) {
     if (entries) {
       const saved = Object.keys(entries).some((key) => key.startsWith("saved."));
@@ -104,11 +97,7 @@ export class CtxPane extends Pane {
     return message(stillToCome ? "ctx.not-yet" : "ctx.none");
   }
 
-  /**
-   * A row that would be the same again stays: a step changes few of them.
-   * @param {string} what @param {string} label @param {Ref | null} ref @param {boolean} changed
-   * @param {string[]} lines
-   */
+  // A row that would be the same again stays: a step changes few of them.
   rowOf(what, label, ref, changed, lines = []) {
     const more = lines.join("\n");
     let known = this.rows.get(what);
@@ -120,7 +109,6 @@ export class CtxPane extends Pane {
     return known.row;
   }
 
-  /** @param {string} what @param {string} label @param {Ref | null} ref @param {string[]} lines */
   makeRow(what, label, ref, lines) {
     const choose = () => this.player.choose(what, label);
     const entry = element("button", { className: "entry", onclick: choose }, label);
@@ -134,10 +122,7 @@ export class CtxPane extends Pane {
     return row;
   }
 
-  /**
-   * What teaching mode has said of this ctx, with the line that is meant.
-   * @param {Advice[]} found @param {TraceEvent | null} event
-   */
+  // What teaching mode has said of this ctx, with the line that is meant.
   showAdvice(found, event) {
     const pieces = found.map(({ what, rest, line }) => {
       const said = element("p", "warn", message("advice.what", { what }));
@@ -149,10 +134,7 @@ export class CtxPane extends Pane {
     this.advice.hidden = !found.length;
   }
 
-  /**
-   * The engine's own variables are shown only to those who follow the engine's lines.
-   * @param {State} state @param {View["changes"]} changes @param {number} level
-   */
+  // The engine's own variables are shown only to those who follow the engine's lines.
   showLocals(state, changes, level) {
     const frame = state.stack.at(-1);
     const engine = frame && this.story.isEngine(frame.s);
@@ -170,10 +152,7 @@ export class CtxPane extends Pane {
   }
 }
 
-/**
- * Of which moment the locals are: a line that is marked has not set its own yet.
- * @param {Frame} frame
- */
+// Of which moment the locals are: a line that is marked has not set its own yet.
 function localsWords(frame) {
   if (frame.failed) return "ctx.locals.failed";
   if (frame.over) return "ctx.locals.end";

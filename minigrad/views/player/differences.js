@@ -1,7 +1,6 @@
 // What differs between two recordings, as minigrad.views.comparing has worked it out.
 
 export class Differences {
-  /** @param {Differing} found */
   constructor({ moves, things, changes }) {
     this.things = things;
     this.changes = changes;
@@ -12,18 +11,12 @@ export class Differences {
     }
   }
 
-  /**
-   * The step at which one of both comes to a position.
-   * @param {number} side @param {number} position
-   */
+  // The step at which one of both comes to a position.
   stepOf(side, position) {
     return this.steps.findIndex((one) => one[side] >= position);
   }
 
-  /**
-   * The things that differ after a step, and in which way.
-   * @param {number} step
-   */
+  // The things that differ after a step, and in which way.
   at(step) {
     /** @type {Map<number, number>} */
     const found = new Map();
@@ -37,11 +30,8 @@ export class Differences {
     return found;
   }
 
-  /**
-   * Lets a player show what differs after a step, and what has come to since another. What
-   * is folded into a module is marked at that.
-   * @param {Player} player @param {number} side @param {number} step @param {number} since
-   */
+  // Lets a player show what differs after a step, and what has come to since another. What
+  // is folded into a module is marked at that.
   mark({ root, graph }, side, step, since = step) {
     const fresh = this.changes.filter(({ at }) => at > since && at <= step).flatMap(({ set }) => set);
     const news = new Set(fresh.filter(([, kind]) => kind).map(([thing]) => thing));

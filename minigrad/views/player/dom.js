@@ -27,19 +27,13 @@ function filled(made, children) {
   return made;
 }
 
-/**
- * The same text once more would still have the page laid out again.
- * @param {Element} node @param {string} text
- */
+// The same text once more would still have the page laid out again.
 export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/**
- * Brings children into an order, and touches only those that are not where they belong:
- * what stays keeps its focus, and is not laid out again.
- * @param {Element} box @param {Element[]} children
- */
+// Brings children into an order, and touches only those that are not where they belong:
+// what stays keeps its focus, and is not laid out again.
 export function setChildren(box, children) {
   const wanted = new Set(children);
   for (const child of [...box.children]) if (!wanted.has(child)) child.remove();
@@ -64,7 +58,6 @@ export const bodyOf = (ariaLabel) => element("div", { className: "body", tabInde
 
 // What is in a pane scrolls below its title.
 export class Pane {
-  /** @param {string} className @param {string} name */
   constructor(className, name) {
     this.title = element("h2", "", name);
     this.note = element("span", "note");
@@ -111,7 +104,6 @@ export function tells(thing, teller) {
   return thing;
 }
 
-/** @param {Element} thing */
 export function tellerOf(thing) {
   return TELLERS.get(thing);
 }
@@ -141,7 +133,6 @@ export function rove(box, selector, moves = { ArrowDown: 1, ArrowUp: -1 }) {
 /** @type {WeakMap<Element, Element>} */
 const TAB_STOPS = new WeakMap();
 
-/** @param {Element} box @param {Element | null | undefined} chosen */
 export function tabStop(box, chosen) {
   const before = TAB_STOPS.get(box);
   if (chosen === before) return;

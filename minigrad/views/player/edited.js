@@ -19,7 +19,6 @@ export class Edited {
     return false;
   }
 
-  /** @param {Player} player */
   belongTo(player) {
     this.player = player;
     const { root, trace, graph } = player;
@@ -32,10 +31,7 @@ export class Edited {
     this.render();
   }
 
-  /**
-   * What edits here, once Python listens and can run this program again: if not, why.
-   * @returns {Promise<Edited>}
-   */
+  // What edits here, once Python listens and can run this program again: if not, why.
   async connect() {
     const { player } = this;
     const found = this.python && (await this.python());
@@ -50,7 +46,6 @@ export class Edited {
     return edits;
   }
 
-  /** @param {View} _ */
   mark(_) {
     if (!this.edited.size) return;
     for (const shape of this.player.root.querySelectorAll(SHOWN)) {
@@ -70,10 +65,7 @@ export class Edited {
     return "";
   }
 
-  /**
-   * What was clicked: if it can be another, a line to type it in.
-   * @param {string} what @param {string} name
-   */
+  // What was clicked: if it can be another, a line to type it in.
   async choose(what, name) {
     this.say("");
     if (!isValue(what)) return;
@@ -82,7 +74,6 @@ export class Edited {
     else edits.choose(what, name);
   }
 
-  /** @param {string} words */
   say(words) {
     setText(this.note, words);
     this.render();
@@ -91,12 +82,10 @@ export class Edited {
   undo() {}
 }
 
-/** @param {string} what */
 export function isValue(what) {
   return /^(node|edge|grad|value|entry \S+ (saved|attr))/.test(what);
 }
 
-/** @param {KeyboardEvent} event */
 export function isUndo(event) {
   return (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key === "z";
 }
@@ -121,12 +110,10 @@ function editedPlaces({ meta, events, graph }) {
   return found;
 }
 
-/** @param {Part} part @param {string} tensor */
 function isData({ k, id }, tensor) {
   return k === "data" && id.split(".data").at(-1) === tensor;
 }
 
-/** @param {Element} shape @param {boolean} is */
 function markEdited(shape, is) {
   shape.classList.toggle("changed", is);
   const card = shape.querySelector("rect");

@@ -19,7 +19,6 @@ const PER_STEP = 3; // px of a drag
 const DRAGGED = ":is(.leaf, .data, .cell, .slot, .gradient)[data-place]";
 
 export class Edits extends Edited {
-  /** @param {Trace} trace @param {Channel} channel */
   constructor(trace, channel) {
     super();
     this.channel = channel;
@@ -44,10 +43,7 @@ export class Edits extends Edited {
     this.begin(trace);
   }
 
-  /**
-   * The run that all edits are made from.
-   * @param {Trace} trace
-   */
+  // The run that all edits are made from.
   begin(trace) {
     /** @type {Run[]} */
     this.runs = [{ edits: [], trace, say: "" }];
@@ -62,7 +58,6 @@ export class Edits extends Edited {
     return this.runs.length > 1 || !this.form.hidden;
   }
 
-  /** @param {Player} player */
   belongTo(player) {
     const { differing } = this.runs.at(-1);
     this.differences = differing ? new Differences(differing) : null;
@@ -77,7 +72,6 @@ export class Edits extends Edited {
     return this;
   }
 
-  /** @param {View} view */
   mark(view) {
     const { differences, player } = this;
     if (differences) differences.mark(player, 1, differences.stepOf(1, view.position));
@@ -97,10 +91,7 @@ export class Edits extends Edited {
     this.box.hidden &&= this.form.hidden;
   }
 
-  /**
-   * What was clicked: if it can be another, a line to type it in.
-   * @param {string} what @param {string} name
-   */
+  // What was clicked: if it can be another, a line to type it in.
   async choose(what, name) {
     this.what = what;
     this.form.hidden = true;
@@ -121,13 +112,11 @@ export class Edits extends Edited {
     return this.channel.ask("describe", question).catch((error) => this.complain(error));
   }
 
-  /** @param {Error} error */
   complain({ message: words }) {
     this.say(`⚠ ${words.replace(/^what_if: /, "")}`);
     return null;
   }
 
-  /** @param {string} name @param {Described} described */
   fillForm(name, { text, number, step }) {
     this.text = text;
     this.input = element("input", { type: "text", value: text, spellcheck: false, autocomplete: "off" });
@@ -145,16 +134,12 @@ export class Edits extends Edited {
     this.form.hidden = false;
   }
 
-  /** @param {string} words */
   say(words) {
     this.input?.setAttribute("aria-invalid", String(Boolean(words)));
     super.say(words);
   }
 
-  /**
-   * The step at which a value is edited: once more at the same, if it was edited last.
-   * @param {string} what
-   */
+  // The step at which a value is edited: once more at the same, if it was edited last.
   stepOf(what, { edits } = this.runs.at(-1)) {
     const last = edits.at(-1);
     return last?.what === what ? last.position : this.player.position;
@@ -190,10 +175,7 @@ export class Edits extends Edited {
     }
   }
 
-  /**
-   * Back to the run before the newest edit, or to a run by its number.
-   * @param {number} keep
-   */
+  // Back to the run before the newest edit, or to a run by its number.
   undo(keep = this.runs.length - 1) {
     if (this.runs.length < 2) return;
     this.runs.length = keep;
@@ -214,10 +196,7 @@ export class Edits extends Edited {
     });
   }
 
-  /**
-   * A number of the picture is dragged to the side; whether that begins here.
-   * @param {PointerEvent} event
-   */
+  // A number of the picture is dragged to the side; whether that begins here.
   grab({ clientX: left, clientY, pointerId }) {
     const under = document.elementsFromPoint(left, clientY);
     const what = under.map((one) => one.closest(DRAGGED)).find(Boolean)?.dataset.place;

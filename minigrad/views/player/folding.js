@@ -1,6 +1,5 @@
 // What each event changes of what is shown.
 
-/** @param {State} state @param {TraceEvent} event @param {Story} story */
 export function advance(state, event, story) {
   settle(state, event);
   noteCall(state, event, story);
@@ -24,14 +23,12 @@ export function ctxChanges({ ctx, others = [] }) {
   return ctx ? [ctx, ...others] : others;
 }
 
-/** @param {State} state @param {CtxChange} change */
 function changeCtx(state, change) {
   const entries = { ...state.ctxs[change.id], ...change.set };
   for (const key of change.del || []) delete entries[key];
   state.ctxs[change.id] = entries;
 }
 
-/** @returns {State} */
 export function blankState() {
   return {
     stack: [], // frames: {s, l, d, locals, begun, returned, failed, over}
@@ -62,10 +59,7 @@ export function blankState() {
   };
 }
 
-/**
- * What is no list has entries that are replaced and never changed: they are shared.
- * @param {State} state @returns {State}
- */
+// What is no list has entries that are replaced and never changed: they are shared.
 export function copyOf(state) {
   const copy = /** @type {State} */ ({});
   for (const key in state) {
@@ -75,20 +69,14 @@ export function copyOf(state) {
   return copy;
 }
 
-/**
- * What was "now" at the last event has become "has been".
- * @param {State} state @param {TraceEvent} event
- */
+// What was "now" at the last event has become "has been".
 function settle(state, event) {
   if (state.edges[state.travels] === "active") state.edges[state.travels] = "sent";
   state.travels = null;
   if (!state.error) state.stack = state.stack.filter((frame) => !frame.over);
 }
 
-/**
- * A .grad that is let go is gone.
- * @param {State} state @param {TraceEvent} event
- */
+// A .grad that is let go is gone.
 function noteMemory(state, event) {
   const { add = [], del = [] } = event.mem || {};
   for (const { id, key, owner } of add) if (key === "grad") state.owners[id] = owner;
@@ -98,10 +86,7 @@ function noteMemory(state, event) {
 /** @type {Record<string, string>} */
 const CALLS = { "create ctx": "made", "run forward": "forward", "wrap outputs": "returned" };
 
-/**
- * How far apply is with a ctx that is no node yet.
- * @param {State} state @param {TraceEvent} event @param {Story} story
- */
+// How far apply is with a ctx that is no node yet.
 function noteCall(state, event, story) {
   if (event.k === "graph.node") delete state.calls[story.nodes[event.n]?.ctx];
   else if (event.ins && (event.call || event.cid)) state.calls[event.call || event.cid] = "unrecorded";
@@ -121,11 +106,8 @@ function merge(known, changes = {}) {
   }
 }
 
-/**
- * A phase holds while deeper frames run. Between two phases of one function none is
- * marked; in another function at the same depth the phases are over.
- * @param {State} state @param {TraceEvent} event @param {boolean} inEngine
- */
+// A phase holds while deeper frames run. Between two phases of one function none is
+// marked; in another function at the same depth the phases are over.
 function notePhase(state, event, inEngine) {
   if (event.unwound) return; // an exception leaves a frame: show where it was
   const { d, s, ph } = event;
@@ -136,10 +118,7 @@ function notePhase(state, event, inEngine) {
   state.phases = outer;
 }
 
-/**
- * The frame an event belongs to; frames above it have been left.
- * @param {State} state @param {TraceEvent} event
- */
+// The frame an event belongs to; frames above it have been left.
 function frameOf(state, event) {
   const stack = state.stack;
   while (stack.length && stack.at(-1).d > event.d) stack.pop();
@@ -150,22 +129,18 @@ function frameOf(state, event) {
   return stack.at(-1);
 }
 
-/**
- * An event that is no line event may still say where in the code it happened.
- * @param {State} state @param {TraceEvent} event
- */
+// An event that is no line event may still say where in the code it happened.
 function visitLine(state, event) {
   const frame = state.stack.findLast((frame) => frame.s === event.s);
   if (frame && event.l !== undefined) frame.l = event.l;
 }
 
-/** @param {State} state */
 function resolveError(state) {
   state.error = null;
   for (const frame of state.stack) frame.failed = null;
 }
 
-const LINE_EVENTS = new Set(["call", "line", "return", "exception"]);
+export const LINE_EVENTS = new Set(["call", "line", "return", "exception"]);
 
 /** @type {Record<string, (state: State, event: TraceEvent, story: Story) => void>} */
 const HANDLERS = {
@@ -321,18 +296,12 @@ function allSeen(lit) {
   return Object.fromEntries(Object.keys(lit).map((id) => [id, "seen"]));
 }
 
-/**
- * Nothing arrived for an output: zeros stand there, or None.
- * @param {State} state @param {TraceEvent} event
- */
+// Nothing arrived for an output: zeros stand there, or None.
 function fillSlot(state, event) {
   putWaiting(state, event.n, event.slot, event.g ?? null);
 }
 
-/**
- * What a hook returned waits in the place of what it was given.
- * @param {State} state @param {TraceEvent} event
- */
+// What a hook returned waits in the place of what it was given.
 function replaceWaiting(state, event) {
   if (!event.new) return;
   const many = event.k === "hook.pre";
@@ -341,10 +310,6 @@ function replaceWaiting(state, event) {
   gradients.forEach((total, index) => putWaiting(state, event.n, many ? index : event.slot, total));
 }
 
-/**
- * @param {State} state @param {string} node @param {number} slot @param {Ref | null} gradient
- * @param {Ref | null} total
- */
 function addWaiting(state, node, slot, gradient, total) {
   putWaiting(state, node, slot, total, [...(state.waiting[node]?.[slot]?.parts || []), gradient]);
 }

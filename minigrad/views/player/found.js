@@ -12,7 +12,6 @@ import { message } from "./messages.js";
 const MOST_LISTED = 100;
 
 export class Found {
-  /** @param {Player} player */
   constructor(player) {
     this.player = player;
     /** @type {StopFound[]} */
@@ -35,6 +34,7 @@ export class Found {
   open() {
     if (this.box.hidden) this.player.root.firstChild.after(this.box);
     this.box.hidden = false;
+    this.asked ||= { question: "" };
     this.input.focus();
     this.input.select();
   }
@@ -48,7 +48,6 @@ export class Found {
     if (inside) this.player.root.focus({ preventScroll: true });
   }
 
-  /** @param {string} question */
   search(question) {
     this.asked = { question };
     this.input.value = question;
@@ -57,11 +56,8 @@ export class Found {
     this.show(found, (count) => (question.trim() ? message("found.count", { count }) : ""));
   }
 
-  /**
-   * The steps of a node, an edge, an entry, a line: below, so that what was clicked
-   * stays under the pointer.
-   * @param {string} what @param {string} name
-   */
+  // The steps of a node, an edge, an entry, a line: below, so that what was clicked
+  // stays under the pointer.
   stepsOf(what, name) {
     this.asked = { what, name };
     this.input.value = "";
@@ -74,11 +70,11 @@ export class Found {
     this.show(told.length ? told : all, () => message("found.of", { name }));
   }
 
-  // After another level was chosen the same steps have other numbers.
+  // Of another level, or of a new recording: there the same steps have other numbers.
   again() {
     const { question, what, name } = this.asked || {};
     if (what) this.stepsOf(what, name);
-    else if (question) this.search(question);
+    else if (question !== undefined) this.search(question);
   }
 
   /**
@@ -100,7 +96,6 @@ export class Found {
     this.here();
   }
 
-  /** @param {StopFound} found */
   item({ stop, deeds }) {
     const words = [element("b", "", `${stop}`), ` ${deeds.join(", ")}`];
     return element("li", "", element("button", { onclick: () => this.player.goToStop(stop) }, ...words));
@@ -115,7 +110,6 @@ export class Found {
     });
   }
 
-  /** @param {1 | -1} by */
   goOn(by) {
     const now = this.player.stopNow();
     const inTurn = by > 0 ? this.stops : this.stops.toReversed();

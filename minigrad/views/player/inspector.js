@@ -4,10 +4,7 @@
 import { message, wordFor } from "./messages.js";
 import { brief, bytesWords } from "./values.js";
 
-/**
- * The lines below an entry.
- * @param {Player} player @param {string} cid @param {string} key @param {Ref | null} ref @param {View} view
- */
+// The lines below an entry.
 export function linesOfEntry(player, cid, key, ref, { since, changes, position }) {
   const lines = [];
   const before = player.index.last(`entry ${cid} ${key}`, since);
@@ -21,7 +18,6 @@ export function linesOfEntry(player, cid, key, ref, { since, changes, position }
   return [...lines, ...memoryLines(player, cid, key, position)];
 }
 
-/** @param {Player} player @param {string} cid @param {string} key @param {number} position */
 function memoryLines(player, cid, key, position) {
   const owner = player.story.ctxs[cid]?.node;
   const item = owner && player.memory.itemOf(owner, key, position);
@@ -35,10 +31,7 @@ function memoryLines(player, cid, key, position) {
   return [message("entry.keeps", { bytes, step: player.stopAt(item.at) }), ...shared];
 }
 
-/**
- * Which arguments of the call need a gradient, by their names where they have one.
- * @param {Player} player @param {string} cid @param {Ref | null} ref
- */
+// Which arguments of the call need a gradient, by their names where they have one.
 function needsLines({ trace, story }, cid, ref) {
   const needs = brief(trace, ref).match(/True|False/g) || [];
   const node = story.ctxs[cid]?.node;

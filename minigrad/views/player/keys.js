@@ -8,7 +8,6 @@ import { isUndo } from "./edited.js";
  * @typedef {KeyboardEvent & { target: Element & { type?: string } }} Key
  */
 
-/** @param {Player} player @param {Key} event */
 export function onKey(player, event) {
   const tag = event.target.tagName;
   const typing = tag === "SELECT" || ["search", "text"].includes(event.target.type);
@@ -65,10 +64,7 @@ export function movesOf(player) {
   };
 }
 
-/**
- * The number of the node that has the focus, else of the one that is spoken of.
- * @param {Player} player
- */
+// The number of the node that has the focus, else of the one that is spoken of.
 function askHere(player) {
   const focused = document.activeElement?.closest?.("g.node");
   const id = focused?.id.replace(/^mg_/, "").split("__")[0];
@@ -77,7 +73,6 @@ function askHere(player) {
   if (node) player.numbers.ask(node, event?.n === node ? event.slot || 0 : 0, null, true);
 }
 
-/** @param {Player} player */
 function escape(player) {
   if (!player.help.hidden) return player.toggleHelp();
   if (player.tip.hide()) return;

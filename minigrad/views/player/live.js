@@ -32,7 +32,6 @@ export function startLive() {
 }
 
 class Live {
-  /** @param {HTMLElement} root @param {Channel} channel */
   constructor(root, channel) {
     this.root = root;
     this.channel = channel;
@@ -53,7 +52,6 @@ class Live {
     channel.onShown = (text) => this.show(JSON.parse(text));
   }
 
-  /** @param {Shown} shown */
   show({ trace, inputs, values, problems, printed, drawn, by }) {
     const fresh = !this.fields;
     if (fresh) this.build(inputs);
@@ -71,7 +69,6 @@ class Live {
     if (!fresh) this.tellSoon();
   }
 
-  /** @param {Record<string, Input>} inputs */
   build(inputs) {
     const change = () => this.changed();
     this.fields = new Map();
@@ -85,26 +82,20 @@ class Live {
     this.change = `${this.channel.me} ${this.changes}`;
     const values = Object.fromEntries([...this.fields].map(([name, field]) => [name, field.value()]));
     if (!this.waits) {
-      /** @param {string} key @param {number} after */
       const say = (key, after) => setTimeout(() => this.say(message(key)), after);
       this.waits = [say("live.waits", WAITS_AFTER), say("live.silent", SILENT_AFTER)];
     }
-    /** @param {Error} [error] */
     const ended = (error) => {
       this.waits?.forEach(clearTimeout);
       this.waits = null;
       this.say(error ? message("live.failed", { error: error.message }) : "");
     };
     const question = { values, by: this.change };
-    /** @param {unknown} answer */
     const answered = (answer) => answer && question.by === this.change && ended();
     this.channel.ask("inputs", question).then(answered, ended);
   }
 
-  /**
-   * Under the inputs: what is waited for, what went wrong, or how the run ended.
-   * @param {string} words
-   */
+  // Under the inputs: what is waited for, what went wrong, or how the run ended.
   say(words) {
     const { error } = this.player?.trace.meta || {};
     this.status.classList.toggle("stopped", Boolean(words || error));
@@ -118,10 +109,7 @@ class Live {
     }, SAID_AFTER);
   }
 
-  /**
-   * Another trace in the place of the one shown, at the step that corresponds.
-   * @param {Trace} trace
-   */
+  // Another trace in the place of the one shown, at the step that corresponds.
   replace(trace) {
     const onSuccessor = (/** @type {Player} */ player) => (this.root.player = this.player = player);
     if (this.player) {
@@ -140,7 +128,6 @@ class Live {
 
 // One argument: its label, what to change it with, and what is wrong with it.
 class Field {
-  /** @param {string} name @param {Input} input @param {() => void} change */
   constructor(name, input, change) {
     this.kind = input.kind;
     this.change = change;
@@ -154,7 +141,6 @@ class Field {
     this.box = element("div", `field of-${input.kind}`, label, slider, this.entry, this.problem);
   }
 
-  /** @param {string} name @param {Input} input */
   sliderOf(name, { low, high, step }) {
     const is = { className: "slider", type: "range", min: low, max: high, step };
     this.slider = element("input", { ...is, ariaLabel: message("live.slider", { name }) });
@@ -170,10 +156,7 @@ class Field {
     return this.kind === "switch" ? this.entry.checked : this.entry.value;
   }
 
-  /**
-   * A switch is put to true or false, else it is a text.
-   * @param {any} value
-   */
+  // A switch is put to true or false, else it is a text.
   put(value) {
     if (this.kind === "switch") this.entry.checked = value;
     else this.entry.value = value;
@@ -202,7 +185,6 @@ class Field {
     if (this.slider && Number.isFinite(number)) this.slider.value = String(number);
   }
 
-  /** @param {string} [problem] */
   complain(problem) {
     this.problem.textContent = problem ? message("live.problem", { problem }) : "";
     this.box.classList.toggle("wrong", Boolean(problem));

@@ -8,18 +8,14 @@ import { lastAtMost } from "./story.js";
  */
 
 export class Memory {
-  /**
-   * Items as recorded: {id, owner, of, key, bytes, buf}; `at` is the position from
-   * which one is held, `until` that from which it is not any more, because of `by`.
-   * @param {Trace} trace
-   */
+  // Items as recorded: {id, owner, of, key, bytes, buf}; `at` is the position from
+  // which one is held, `until` that from which it is not any more, because of `by`.
   constructor(trace) {
     /** @type {Map<string, Held>} */
     const items = new Map();
     /** @type {Map<string, number>} */
     const holders = new Map(); // buf -> how many hold it
     let bytes = 0;
-    /** @param {Held} item @param {number} by */
     const hold = (item, by) => {
       const before = holders.get(item.buf) || 0;
       holders.set(item.buf, before + by);
@@ -49,28 +45,19 @@ export class Memory {
     this.most = this.stateAt(Infinity).most;
   }
 
-  /**
-   * How many bytes are held at a position, and when they were most until there.
-   * @param {number} position
-   */
+  // How many bytes are held at a position, and when they were most until there.
   stateAt(position) {
     const none = { at: 0, bytes: 0, most: { at: 0, bytes: 0 } };
     return this.curve[lastAtMost(this.curve, position, ({ at }) => at)] || none;
   }
 
-  /**
-   * The last thing that an owner held under a key, up to a position.
-   * @param {string} owner @param {string} key @param {number} position @returns {Held | undefined}
-   */
+  // The last thing that an owner held under a key, up to a position.
   itemOf(owner, key, position) {
     const items = this.ofOwner.get(owner) || [];
     return items.findLast((item) => item.key === key && item.at <= position);
   }
 
-  /**
-   * Who else holds the same memory.
-   * @param {Held} item @param {number} position
-   */
+  // Who else holds the same memory.
   sharing(item, position) {
     const others = this.ofBuffer.get(item.buf).filter((one) => {
       return one.owner !== item.owner && isHeld(one, position);
@@ -85,15 +72,11 @@ export class Memory {
   }
 }
 
-/** @param {Held} item @param {number} position */
 export function isHeld(item, position) {
   return item.at <= position && !(item.until <= position);
 }
 
-/**
- * Memory that several hold is there once.
- * @param {Held[]} items
- */
+// Memory that several hold is there once.
 export function bytesOnce(items) {
   const buffers = new Map(items.map((item) => [item.buf, item.bytes]));
   return [...buffers.values()].reduce((sum, bytes) => sum + bytes, 0);

@@ -13,10 +13,7 @@ export function message(key, fields = {}, otherwise = key) {
   return text.replace(/\{(\w+)\}/g, (_, name) => String(fields[name]));
 }
 
-/**
- * What a recording calls something by a fixed word, in the language of the page.
- * @param {string} text @returns {string}
- */
+// What a recording calls something by a fixed word, in the language of the page.
 export function wordFor(text) {
   return WORDS[text] ?? text;
 }

@@ -8,7 +8,6 @@ import { heatMap, number } from "./values.js";
 
 // The panel below the panes: what was asked, told anew at each step.
 export class Numbers {
-  /** @param {Player} player */
   constructor(player) {
     this.player = player;
     this.say = element("p", { className: "number-say", ariaLive: "polite" });
@@ -32,10 +31,7 @@ export class Numbers {
     this.box.scrollIntoView?.({ block: "nearest" });
   }
 
-  /**
-   * An output in words, if a gradient has come there or will come in this backward.
-   * @param {string} node @param {number} slot
-   */
+  // An output in words, if a gradient has come there or will come in this backward.
   askNode(node, slot) {
     if (this.player.story.stateAt(this.player.position).pass) this.ask(node, slot);
     else this.close();
@@ -85,7 +81,6 @@ export class Numbers {
     if (focused) this.table.querySelector('[tabindex="0"]').focus({ preventScroll: true });
   }
 
-  /** @param {Addend} addend */
   row({ source, text, edge, said, places }) {
     const button = element("button", { className: "addend", disabled: !edge }, element("b", "", text), ` ${source}`);
     if (edge) {
@@ -97,20 +92,14 @@ export class Numbers {
     return element("li", "", button, said && element("span", "terms", said), this.placesOf(source, places));
   }
 
-  /**
-   * Where the first factor of each term stands, for a node with more than one number.
-   * @param {string} source @param {Term[]} [places]
-   */
+  // Where the first factor of each term stands, for a node with more than one number.
   placesOf(source, places = []) {
     const named = places.filter(({ where }) => where).map(({ arrived, where }) => `${number(arrived)} ${where}`);
     if (!named.length) return null;
     return element("span", "places", message("number.places", { node: source, places: named.join(", ") }));
   }
 
-  /**
-   * The node that sent an addend, and its edge, stand out in the graph.
-   * @param {string | null | undefined} edge
-   */
+  // The node that sent an addend, and its edge, stand out in the graph.
   light(edge) {
     this.lit = edge;
     for (const button of this.list.querySelectorAll(".addend[data-edge]")) {
@@ -119,7 +108,6 @@ export class Numbers {
     this.mark(edge);
   }
 
-  /** @param {string | null | undefined} edge */
   mark(edge) {
     const { graph, story } = this.player;
     for (const shape of this.marked || []) shape.classList.remove("asked");

@@ -62,20 +62,14 @@ async function stand(Shown, root, main, options) {
   place.replaceWith(root);
 }
 
-/**
- * What is not shown leaves the view to what stands below the frame.
- * @param {HTMLElement} main @param {boolean} shown
- */
+// What is not shown leaves the view to what stands below the frame.
 function show(main, shown) {
   document.querySelector("style").sheet.disabled = !shown;
   main.hidden = !shown;
 }
 
-/**
- * Resolves when the player is far from what is seen, and nothing is open or under way
- * in it that would be lost.
- * @param {HTMLElement} place @returns {Promise<void>}
- */
+// Resolves when the player is far from what is seen, and nothing is open or under way
+// in it that would be lost.
 function farFromView(place) {
   return new Promise((done) => {
     if (parent === window) return; // a page of its own
@@ -94,7 +88,6 @@ function isFar() {
   return height > 0 && (bottom < -FAR || top > parent.innerHeight + FAR);
 }
 
-/** @param {HTMLElement} place */
 function isUsed({ player }) {
   return !player.isAtRest() || attempt(() => parent.document.activeElement === window.frameElement, true);
 }
@@ -111,7 +104,6 @@ function attempt(action, otherwise = null) {
   }
 }
 
-/** @param {string} key */
 export function recall(key) {
   return attempt(() => sessionStorage.getItem(key));
 }
@@ -146,11 +138,8 @@ const ANSWERS_WITHIN = 1000; // ms
 /** @type {Promise<typeof import("./edits.js").editsOver> | undefined} */
 let editing; // what Python has sent: once, however many ask for it
 
-/**
- * Whether Python has the recording of a page in a notebook; and if so what edits it, or
- * why its program cannot run again.
- * @param {string} key @returns {Promise<Python | null>}
- */
+// Whether Python has the recording of a page in a notebook; and if so what edits it, or
+// why its program cannot run again.
 async function findPython(key) {
   if (parent === window) return null;
   const { port1, port2 } = new MessageChannel();
@@ -171,11 +160,8 @@ async function findPython(key) {
   return { edits: (trace) => edits(trace, port1) };
 }
 
-/**
- * In a notebook the frame is as high as the player, also while that does not stand; on
- * a slide the player is as high as the frame.
- * @param {Element} box @param {boolean} asHigh
- */
+// In a notebook the frame is as high as the player, also while that does not stand; on
+// a slide the player is as high as the frame.
 export function fitFrame(box, asHigh = true) {
   goOnByKey();
   const frame = attempt(() => window.frameElement);

@@ -8,7 +8,7 @@ import { message } from "./messages.js";
 import { narrowed } from "./narrow.js";
 import { callOf, dataOf, leafOf, setKinds } from "./scene.js";
 import { brief, labelOf, shapeWords } from "./values.js";
-import { flowOf, placeTags, pointsOf, spotsOf, wireOf } from "./wires.js";
+import { curvesOf, flowOf, placeTags, spotsOf, wireOf } from "./wires.js";
 
 /**
  * A part or a line: where it is, and what it is in the page, once it was there.
@@ -28,7 +28,6 @@ const LAYERS = ["flows", "wires", "parts", "tags", "overlay"];
 let count = 0;
 
 export class PicturePane {
-  /** @param {Player} player */
   constructor(player) {
     const { trace, story } = player;
     Object.assign(this, { player, trace, story }, ON_PAGE);
@@ -57,20 +56,20 @@ export class PicturePane {
     new ResizeObserver(() => this.resized()).observe(this.body);
   }
 
-  /** @param {Picture} picture */
   adopt(picture) {
     this.picture = picture;
     this.parts.clear();
     /** @type {Record<string, SVGElement>} */
     this.layers = Object.fromEntries(LAYERS.map((name) => [name, svgElement("g", { class: name })]));
     this.svg.replaceChildren(this.tips(), ...Object.values(this.layers));
-    const tags = placeTags(this.trace, picture);
+    const curves = curvesOf(picture);
+    const tags = placeTags(this.trace, picture, curves);
     /** @type {Thing[]} */
     this.things = [];
     for (const line of picture.lines) {
       const layer = line.k === "wire" ? "wires" : "flows";
       const make = () => (line.k === "wire" ? wireOf(this, line, tags[line.id]) : flowOf(this, line));
-      this.addThing(line.k === "wire" ? line.id : "", line, boxOfLine(line), layer, make);
+      this.addThing(line.k === "wire" ? line.id : "", line, around(curves.get(line)), layer, make);
     }
     for (const part of picture.parts) {
       const make = () => ({ call: callOf, leaf: leafOf, data: dataOf })[part.k](this, part);
@@ -131,7 +130,6 @@ export class PicturePane {
     return svgElement("defs", {}, ...markers);
   }
 
-  /** @param {string} kind */
   tip(kind) {
     return `${this.name}-${kind}`;
   }
@@ -139,7 +137,6 @@ export class PicturePane {
   zoomButtons() {
     const toggle = { title: message("zoom.open"), onclick: () => this.toggleModules() };
     this.opener = this.pictures.length > 1 ? element("button", toggle, message("zoom.open.short")) : null;
-    /** @param {string} words @param {string} title @param {() => void} onclick */
     const button = (words, title, onclick) => element("button", { title, ariaLabel: title, onclick }, words);
     return element("div", "zoom", this.opener,
       button("−", message("zoom.out"), () => this.zoom(1.25)),
@@ -158,10 +155,7 @@ export class PicturePane {
     this.measure(this.now);
   }
 
-  /**
-   * A click on a call, or Enter, gives its steps, and pins its ctx.
-   * @param {SVGElement} shape @param {string} node @param {string} title
-   */
+  // A click on a call, or Enter, gives its steps, and pins its ctx.
   makeNode(shape, node, title) {
     const name = this.nodeName(node);
     const written = title && !name.includes(title) ? `${title}, ${name}` : name;
@@ -170,14 +164,12 @@ export class PicturePane {
     this.makeButton(shape, `node ${node}`, name, () => this.tellOf(null, node), written, pin);
   }
 
-  /** @param {SVGElement} shape @param {Part} part */
   makeData(shape, part) {
     const name = part.t || message("tensor.unnamed");
     this.makeButton(shape, `value ${part.id} 0`, name, () => ({ ref: part.v }));
     shape.querySelector(".hit").ariaLabel = message("edit.of", { name });
   }
 
-  /** @param {SVGElement} slot @param {Part} part */
   makeSlot(slot, part) {
     const name = message("grad.name", { tensor: part.t || message("tensor.unnamed") });
     this.makeButton(slot, `grad ${part.n}`, name, () => ({ ref: this.now.state.grads[part.n] }));
@@ -201,19 +193,16 @@ export class PicturePane {
     if (told) tells(shape, () => ({ title: name, ...told() }));
   }
 
-  /** @param {string} id @returns {string} */
   nodeName(id) {
     return labelOf(this.story.nodes[id] || { label: id });
   }
 
-  /** @param {string} id @returns {string} */
   edgeName(id) {
     const edge = this.story.edges[id];
     if (!edge) return id;
     return message("edge.name", { from: this.nodeName(edge.from), to: this.nodeName(edge.to) });
   }
 
-  /** @param {string | null} edge @param {string} node @returns {Told} */
   tellOf(edge, node) {
     const { state, position } = this.now;
     const unseen = (edge ? state.edges[edge] : state.nodes[node]) === undefined;
@@ -263,10 +252,7 @@ export class PicturePane {
     return Math.min(1, clientWidth / wide) * (clientHeight < tall ? (0.4 * clientHeight) / tall : 1);
   }
 
-  /**
-   * How wide all of it is in a place that is so high.
-   * @param {number} high
-   */
+  // How wide all of it is in a place that is so high.
   needs(high) {
     if (!this.picture) return 0;
     const [wide, tall] = this.whole();
@@ -289,13 +275,14 @@ export class PicturePane {
     const [w, h] = [width / scale, height / scale];
     Object.assign(this, { width, height, fitted: true, isWhole: scale === whole });
     this.map.style.display = this.windowed || (this.onWall && !this.isWhole) ? "" : "none";
+    const [room, map] = [this.svg, this.map].map((one) => one.getBoundingClientRect());
+    this.mapShare = [(map.width + 8) / room.width, (map.height + 8) / room.height];
     const x = Math.max(0, w - wide) / -2 - border[0];
     const y = Math.max(0, h - tall) / -2 - border[1];
     this.look([x, y, w, h]);
     if (!this.isWhole && this.now) this.follow(this.now, true);
   }
 
-  /** @param {number} by @param {number} cx @param {number} cy */
   zoom(by, cx = 0.5, cy = 0.5) {
     const [x, y, w, h] = this.view;
     const factor = Math.min(8 * this.width, Math.max(w * by, this.width / 3)) / w;
@@ -303,7 +290,6 @@ export class PicturePane {
     this.look([x + w * (1 - factor) * cx, y + h * (1 - factor) * cy, w * factor, h * factor]);
   }
 
-  /** @param {Spot} view */
   look(view) {
     this.view = view;
     this.svg.setAttribute("viewBox", view.map((one) => one.toFixed(1)).join(" "));
@@ -337,7 +323,6 @@ export class PicturePane {
 
   // What is shown
 
-  /** @param {View} view */
   show(view) {
     this.now = view;
     if (!this.empty.hidden) setText(this.empty, this.emptyWords(view.position));
@@ -348,19 +333,13 @@ export class PicturePane {
     for (const thing of this.drawn) this.showThing(thing);
   }
 
-  /** @param {Thing} thing */
   showThing({ made, of, shape, id }) {
     made.show(this.now);
     if (!id) return;
-    const now = this.stateNow(id, "d" in of);
-    const node = "d" in of ? shape : shape.querySelector(".node");
+    const { edges, nodes } = this.now.state;
+    const [node, states] = "d" in of ? [shape, edges] : [shape.querySelector(".node"), nodes];
+    const now = states[id] || "unseen";
     if (node.dataset.state !== now) node.dataset.state = now;
-  }
-
-  /** @param {string} id @param {boolean} edge */
-  stateNow(id, edge) {
-    const { state } = this.now;
-    return (edge ? state.edges[id] : state.nodes[id]) || "unseen";
   }
 
   // Brings what is near the view into the page, takes the rest out; what has the focus stays.
@@ -390,10 +369,7 @@ export class PicturePane {
     this.drew?.();
   }
 
-  /**
-   * After all panes have changed: the view is moved to what is spoken of.
-   * @param {View} view
-   */
+  // After all panes have changed: the view is moved to what is spoken of.
   measure(view) {
     if (!this.svg) return;
     if (!this.fitted) this.fit();
@@ -402,16 +378,11 @@ export class PicturePane {
     this.draw();
     this.reach(view);
     this.layers.overlay.replaceChildren();
-    if (view.animate) for (const move of this.travellers(view)) this.travel(...move, view.duration);
-  }
-
-  /**
-   * The gradients that have gone their way since the stop before.
-   * @param {View} view @returns {[string, any][]}
-   */
-  travellers({ since, position }) {
-    const events = this.story.events.slice(since, position);
-    return events.filter(({ k, e }) => k === "grad" && e).map(({ e, g }) => [e, g]);
+    if (!view.animate) return;
+    // The gradients that have gone their way since the stop before.
+    for (const { k, e, g } of this.story.events.slice(view.since, view.position)) {
+      if (k === "grad" && e) this.travel(e, g, view.duration);
+    }
   }
 
   // What of the picture can be seen, as a viewBox: for a picture to save.
@@ -421,26 +392,19 @@ export class PicturePane {
     return this.windowed ? this.view : [-side, -above, wide + 2 * side, tall + 2 * above];
   }
 
-  /** @param {number} position */
   emptyWords(position) {
     if (position < this.trace.events.length) return message("graph.empty.so-far");
     if (this.trace.meta.error) return message("graph.empty.stopped");
     return message("graph.empty.unasked");
   }
 
-  /**
-   * The element of a node or edge, where it is drawn now.
-   * @param {string} name @returns {SVGElement | null}
-   */
+  // The element of a node or edge, where it is drawn now.
   elementOf(name) {
     const shape = this.parts.get(name)?.find((one) => one.shape?.isConnected)?.shape;
     return shape?.querySelector(".node") || shape || null;
   }
 
-  /**
-   * Tab comes to the node that is spoken of, else to the first one that is there.
-   * @param {View} view
-   */
+  // Tab comes to the node that is spoken of, else to the first one that is there.
   reach({ event, state }) {
     const focused = document.activeElement;
     if (this.body.contains(focused) && focused !== this.body) return;
@@ -450,10 +414,7 @@ export class PicturePane {
     tabStop(this.body, shape?.querySelector(".hit"));
   }
 
-  /**
-   * What an event speaks of comes into view, where not all is.
-   * @param {View} view @param {boolean} anew
-   */
+  // What an event speaks of comes into view, where not all is.
   follow({ event, state, position }, anew = false) {
     if (this.isWhole) return;
     const place = event?.n ? event : this.story.lastAtNode(position);
@@ -476,18 +437,16 @@ export class PicturePane {
     }
     // The map covers nothing that is spoken of, and little else.
     const [left, top] = this.view;
-    const [room, map] = [this.svg, this.map].map((one) => one.getBoundingClientRect());
-    const [width, height] = [(w * (map.width + 8)) / room.width, (h * (map.height + 8)) / room.height];
+    const [width, height] = [w * this.mapShare[0], h * this.mapShare[1]];
     const covered = (/** @type {number[]} */ [over, down]) => {
       const place = { x: left + over * (w - width), y: top + down * (h - height), width, height };
-      const parts = this.things.filter(({ layer, box: one }) => layer === "parts" && meet(one, place));
+      const parts = this.drawn.filter(({ layer, box: one }) => layer === "parts" && meet(one, place));
       return parts.length + (meet(thing.box, place) ? 99 : 0);
     };
     const [over, down] = CORNERS.reduce((one, other) => (covered(other) < covered(one) ? other : one));
     setKinds(this.map, { left: !over, above: !down });
   }
 
-  /** @param {string} id @param {any} gradient @param {number} duration */
   travel(id, gradient, duration) {
     const path = /** @type {SVGPathElement | null} */ (this.elementOf(id)?.querySelector(".line"));
     if (!path) return;
@@ -500,7 +459,6 @@ export class PicturePane {
     const ball = svgElement("g", { class: "ball" }, rect, svgElement("text", { y: 5 }, words));
     this.layers.overlay.append(ball);
     const begin = performance.now();
-    /** @param {number} now */
     const move = (now) => {
       if (!ball.isConnected) return;
       const part = Math.min(1, Math.max(0, (now - begin) / duration));
@@ -513,43 +471,33 @@ export class PicturePane {
   }
 }
 
-/** @param {Line} line @returns {Box} */
-function boxOfLine({ d }) {
-  return around(pointsOf(d).map(([x, y]) => [x, y, 0, 0]));
-}
-
-/** @param {Part} part @returns {Box} */
 function boxOfPart(part) {
   return around([...spotsOf(part), part.tray].filter(Boolean));
 }
 
 /** @param {number[][]} spots @returns {Box} */
 function around(spots) {
-  const x = Math.min(...spots.map(([left]) => left));
-  const y = Math.min(...spots.map(([, top]) => top));
-  const right = Math.max(...spots.map(([left, , wide]) => left + wide));
-  const bottom = Math.max(...spots.map(([, top, , tall]) => top + tall));
+  let [x, y, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (const [left, top, wide, tall] of spots) {
+    x = Math.min(x, left);
+    y = Math.min(y, top);
+    right = Math.max(right, left + wide);
+    bottom = Math.max(bottom, top + tall);
+  }
   return { x, y, width: right - x, height: bottom - y };
 }
 
-/**
- * toLocaleString takes 40 ms when it is called first.
- * @param {number} count
- */
+// toLocaleString takes 40 ms when it is called first.
 function thousands(count) {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/**
- * Where a view begins that is to begin at `wanted`: nothing beyond the border is seen.
- * @param {number} wanted @param {number} room @param {number} all @param {number} border
- */
+// Where a view begins that is to begin at `wanted`: nothing beyond the border is seen.
 function placed(wanted, room, all, border) {
   if (room >= all) return (all - room) / 2 - border;
   return Math.max(-border, Math.min(wanted, all - room - border));
 }
 
-/** @param {Box} one @param {Box} other */
 function meet(one, other) {
   return (
     one.x <= other.x + other.width && other.x <= one.x + one.width &&

@@ -25,15 +25,14 @@ const MENU = { first: "Home", last: "End", engine: "e", ctx: "c", search: "/", p
 const LEVELS = [0, 2, 3]; // Picture, Phases, Everything: each stops where those before do
 
 export class Player {
-  /** @param {HTMLElement} root @param {Trace} trace @param {PlayerOptions} options */
   constructor(root, trace, options = {}) {
     this.root = root;
     this.trace = trace;
     this.story = new Story(trace);
-    this.index = new StepIndex(trace);
+    this.index = new StepIndex(this.story);
     this.options = options;
-    const least = Math.min(2, ...trace.events.map(({ lvl }) => lvl));
-    this.level = options.level ?? trace.meta.level ?? (least ? 2 : 0);
+    const isTold = trace.events.some(({ lvl }) => lvl === 0);
+    this.level = options.level ?? trace.meta.level ?? (isTold ? 0 : 2);
     this.speed = options.speed || 1;
     this.position = -1;
     this.stops = this.story.stopsAt(this.level);
@@ -185,16 +184,14 @@ export class Player {
     this.code.measure();
   }
 
-  /**
-   * The inspector of ctx; of one that is pinned it follows the steps.
-   * @param {boolean} open @param {string | null} ctx
-   */
+  // The inspector of ctx; of one that is pinned it follows the steps.
   inspect(open = !this.root.classList.contains("inspecting"), ctx = null) {
     this.root.classList.toggle("inspecting", open);
     this.ctx.pinned = open ? ctx : null;
     if (!this.view) return;
     this.ctx.show(this.view);
     this.ctx.measure();
+    this.graph.drew?.(); // who marks values marks those of ctx, too
   }
 
   // Where a presenter may have the code, in presenter.css.
@@ -217,7 +214,6 @@ export class Player {
 
   // Moves
 
-  /** @param {number} position */
   go(position) {
     const wanted = Math.max(0, Math.min(this.story.length, Math.round(position)));
     const to = this.asks ? this.asks.limit(wanted) : wanted;
@@ -248,12 +244,11 @@ export class Player {
     /** @type {{show: (view: View) => void}[]} */
     const parts = [this.code, this.graph, this.ctx, this.timeline, this.asks, this.numbers];
     for (const part of parts) part?.show(view);
-    // What has to be measured comes last: then the page is laid out once a step.
-    for (const part of [this.ctx, this.code, this.graph]) part.measure(view);
+    // What is measured comes after all that is changed: the page is laid out once a step.
+    for (const part of [this.graph, this.ctx, this.code]) part.measure(view);
     this.edits?.mark(view);
   }
 
-  /** @param {View} view @param {number} stop */
   showWords({ state, event }, stop) {
     this.sayStep();
     setText(this.phase, this.level ? phaseOf(state) : "");
@@ -268,7 +263,6 @@ export class Player {
     for (const button of this.forward) button.disabled = this.position >= this.stops[last];
   }
 
-  /** @param {number} stop */
   goToStop(stop) {
     this.pause();
     this.go(this.stops[stop]);
@@ -278,19 +272,13 @@ export class Player {
     return lastAtMost(this.stops, this.position);
   }
 
-  /**
-   * The number of the stop that shows what the event before `position` did.
-   * @param {number} position
-   */
+  // The number of the stop that shows what the event before `position` did.
   stopAt(position) {
     const place = lastAtMost(this.stops, position - 1) + 1;
     return Math.min(place, this.stops.length - 1);
   }
 
-  /**
-   * Where a stop is, from 0 to 1.
-   * @param {number} stop
-   */
+  // Where a stop is, from 0 to 1.
   shareOf(stop) {
     return stop / (this.stops.length - 1 || 1);
   }
@@ -336,7 +324,6 @@ export class Player {
     if (before !== undefined) this.go(before);
   }
 
-  /** @param {number} level */
   setLevel(level) {
     this.level = Number(level);
     this.showLevel();
@@ -394,10 +381,7 @@ export class Player {
   }
 }
 
-/**
- * What apply or backward is at, where the sentence is of one of its phases.
- * @param {State} state
- */
+// What apply or backward is at, where the sentence is of one of its phases.
 function phaseOf({ phases }) {
   const { of, name } = phases.at(-1) || {};
   return name ? message("phase.name", { of, name: wordFor(name) }) : "";

@@ -14,7 +14,6 @@ const LEAST_TYPE = 24 / 1.4; // zoomed, in presenter.css
 const OUTCOMES = new Set(["return", "exception", "ctx.save", "grad", "grad.none", "grad.accumulate"]);
 
 export class Presenter {
-  /** @param {Player} player */
   constructor(player) {
     this.player = player;
     this.on = false;
@@ -97,7 +96,6 @@ export class Presenter {
     graphs.forEach((graph, place) => (graph.least === before[place] ? graph.resized() : graph.fit()));
   }
 
-  /** @param {number} since */
   tick(since) {
     clearInterval(this.timer);
     const show = () => {

@@ -14,13 +14,9 @@ const MARGIN = 16;
 const LINE = 19;
 const PNG_SCALE = 3;
 
-/**
- * The same text as minigrad.views.page.markdown_of.
- * @param {Trace} trace @param {number} level
- */
+// The same text as minigrad.views.page.markdown_of.
 export function markdownOf(trace, level) {
   const { meta, events } = trace;
-  /** @param {string} text */
   const plain = (text) => text.replace(/\s+/g, " ").trim().replace(/[\\\x60*_<>]/g, "\\$&");
   const lines = [`# ${plain(meta.title || message("player.title"))}`, ""];
   events
@@ -30,10 +26,7 @@ export function markdownOf(trace, level) {
   return `${lines.join("\n")}\n`;
 }
 
-/**
- * The graph as it stands, the sentence above it, with all its styles inside.
- * @param {PicturePane} graph @param {string} sentence @returns {Picture}
- */
+// The graph as it stands, the sentence above it, with all its styles inside.
 export function pictureOf(graph, sentence) {
   for (const change of graph.svg.getAnimations({ subtree: true })) change.finish();
   const copy = graph.svg.cloneNode(true);
@@ -63,7 +56,6 @@ export function pictureOf(graph, sentence) {
   return { text: new XMLSerializer().serializeToString(whole), ...box };
 }
 
-/** @param {string} text @param {number} most */
 function wrapped(text, most) {
   const lines = [""];
   for (const word of text.split(/\s+/)) {
@@ -74,7 +66,6 @@ function wrapped(text, most) {
   return lines;
 }
 
-/** @param {Picture} picture @returns {Promise<Blob>} */
 async function pngOf({ text, width, height }) {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
@@ -84,20 +75,15 @@ async function pngOf({ text, width, height }) {
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
-/** @param {string} name @param {Blob} blob */
 function download(name, blob) {
   const link = element("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/**
- * The list of ways to save; those that need a drawing are off where there is none.
- * @param {Player} player
- */
+// The list of ways to save; those that need a drawing are off where there is none.
 export function savingMenu(player) {
   const summary = element("summary", "", message("save.name"));
-  /** @param {string} ending */
   const file = (ending) => `step-${player.stopNow()}.${ending}`;
   const picture = () => player.pictureNow();
   /** @type {Record<string, () => void | Promise<void>>} */

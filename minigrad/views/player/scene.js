@@ -13,7 +13,6 @@ const MANY = 6; // letters of a value that is written in 17 points
 /** @param {Record<string, any>} attributes @param {...(Element | null)} children */
 const group = (attributes, ...children) => svgElement("g", attributes, ...children);
 
-/** @param {Spot} spot @param {string} kind @param {number} rx */
 const card = ([x, y, width, height], kind, rx) => svgElement("rect", { class: kind, x, y, width, height, rx });
 
 /**
@@ -31,15 +30,12 @@ export function setKinds(node, kinds) {
   }
 }
 
-/** @param {string} words @param {number} most */
 export const shortened = (words, most) => (words.length <= most ? words : `${words.slice(0, most - 1)}…`);
 
-/** @param {Trace} trace @param {Ref | null | undefined} ref */
 export function valueOf(trace, ref) {
   return (ref?.v && trace.values[ref.v]) || null;
 }
 
-/** @param {Value | null} value */
 export function isWritten(value) {
   return !value || !value.shape.length || (value.shape.length === 1 && value.shape[0] <= 3 && !value.cut);
 }
@@ -53,10 +49,7 @@ function shapeOf(value, mapped = []) {
   return oddWords(value) || value.shape.map((length, axis) => (mapped.includes(axis) ? `[${length}]` : length)).join("×");
 }
 
-/**
- * An array as squares below its shape; nothing where it is written, or is not there.
- * @param {SVGElement} thumb @param {Spot} spot @param {Value | null} value
- */
+// An array as squares below its shape; nothing where it is written, or is not there.
 function drawInto(thumb, [x, y, w, h], value) {
   thumb.replaceChildren();
   if (!value || isWritten(value)) return false;
@@ -70,10 +63,6 @@ const BEHIND = 4; // how far the second card of a stack looks out
 
 // A tensor: its name and its value, a number or the squares of an array.
 class Chip {
-  /**
-   * @param {Trace} trace @param {Spot} spot @param {string} name
-   * @param {Ref | null} ref @param {string} kind @param {string} place
-   */
   constructor(trace, spot, name, ref, kind, place) {
     this.trace = trace;
     this.spot = spot;
@@ -97,7 +86,6 @@ class Chip {
     this.show(ref, false);
   }
 
-  /** @param {Ref | null} ref @param {boolean} known */
   show(ref, known) {
     setKinds(this.box, { known });
     const look = `${ref?.v}${ref?.r} ${known}`;
@@ -231,12 +219,8 @@ class Tray {
     setText(this.sum, shortened(words.length <= room ? words : value, room));
   }
 
-  /**
-   * The longest that fits: "2 + 3 = 5", "2 + …", "1 of 2"; of several outputs "5, 2".
-   * What comes to a full slot is "+ 5".
-   * @param {Gathered[]} gathered @param {number | undefined} left @param {number} room
-   * @param {boolean} isFull
-   */
+  // The longest that fits: "2 + 3 = 5", "2 + …", "1 of 2"; of several outputs "5, 2".
+  // What comes to a full slot is "+ 5".
   words(gathered, left, room, isFull) {
     const sums = gathered.map(({ parts }) => parts.map((one) => this.short(one)).join(" + "));
     const here = gathered.reduce((all, { parts }) => all + parts.length, 0);
@@ -254,7 +238,6 @@ class Tray {
     return tries.find((one) => one.length <= room) || shortened(tries.at(-1), room);
   }
 
-  /** @param {Ref | null} ref */
   short(ref) {
     const value = valueOf(this.trace, ref);
     return value && !isWritten(value) ? shapeOf(value) : brief(this.trace, ref);
@@ -344,7 +327,6 @@ const FLAP = 18;
 
 // The ctx: an open box beside its card, then docked below the result as its grad_fn.
 class Box {
-  /** @param {PicturePane} owner @param {Part} part */
   constructor(owner, part) {
     this.owner = owner;
     this.part = part;
@@ -360,7 +342,6 @@ class Box {
       svgElement("circle", { class: "ring", cx: cord, cy: (low + y) / 2, r: 4.5 }),
     );
     const body = `M${x} ${y}v${h - 8}q0 8 8 8h${w - 16}q8 0 8-8v${8 - h}`;
-    /** @param {string} side @param {number} from @param {number} by */
     const flap = (side, from, by) => {
       const style = `transform-origin:${from}px ${y}px`;
       return svgElement("path", { class: `flap ${side}`, d: `M${from} ${y}h${by}`, style });
@@ -390,10 +371,6 @@ class Box {
     this.away = [part.card[0] - x, Math.abs(part.card[0] - x) < 24 ? 22 : 12];
   }
 
-  /**
-   * @param {State} state @param {string | undefined} now
-   * @param {string | undefined} call @param {boolean} fails
-   */
   show(state, now, call, fails) {
     const { part } = this;
     const entries = state.ctxs[this.ctx] || {};
@@ -424,7 +401,6 @@ class Box {
     setText(this.empty, filled ? "" : message(freed ? "box.released" : now ? "box.nothing" : "box.empty"));
   }
 
-  /** @param {string} key @param {Ref} ref @param {boolean} stale */
   wordsOf(key, ref, stale) {
     const { trace } = this.owner;
     if (stale) return message("value.version", { version: ref.ver });

@@ -1,9 +1,9 @@
 // Which steps concern what: a node, an edge, an entry of a ctx, a line, a local, a .grad;
 // and the steps whose sentence has certain words.
 
-import { ctxChanges } from "./folding.js";
+import { LINE_EVENTS, ctxChanges } from "./folding.js";
 import { message, wordFor } from "./messages.js";
-import { byId, lastAtMost } from "./story.js";
+import { lastAtMost, whenIdle } from "./story.js";
 import { keyLabel } from "./values.js";
 
 /**
@@ -11,41 +11,39 @@ import { keyLabel } from "./values.js";
  * @typedef {{ position: number, deed: string, ref: Ref | null, gone: boolean }} Step
  */
 
-const LINE_KINDS = ["line", "call", "return", "exception"];
-
 // What a question has beside the words it asks for.
 const FILLING = new Set(
   "a an and are at change changed changes did do does for get gets has have how in is it of on step steps the to was what when where which who why with".split(" "),
 );
 
 export class StepIndex {
-  /** @param {Trace} trace */
-  constructor(trace) {
-    this.trace = trace;
+  constructor(story) {
+    this.story = story;
+    whenIdle(() => this.all());
+  }
+
+  // What -> its steps, in order. A long recording takes a while: not before it is shown.
+  all() {
+    if (this.found) return this.found;
     /** @type {Map<string, Step[]>} */
-    this.found = new Map(); // what -> its steps, in order
-    const ctxs = byId(trace.ctxs || []);
-    trace.events.forEach((event, index) => this.note(event, index + 1, ctxs));
+    this.found = new Map();
+    this.story.events.forEach((event, index) => this.note(event, index + 1));
+    return this.found;
   }
 
-  /** @param {string} what @returns {Step[]} */
   of(what) {
-    return this.found.get(what) || [];
+    return this.all().get(what) || [];
   }
 
-  /**
-   * The last entry for `what` up to a position.
-   * @param {string} what @param {number} position
-   */
+  // The last entry for `what` up to a position.
   last(what, position) {
     const all = this.of(what);
     return all[lastAtMost(all, position, (step) => step.position)] || null;
   }
 
-  /** @param {TraceEvent} event @param {number} position @param {Record<string, {node: string | null}>} ctxs */
-  note(event, position, ctxs) {
+  note(event, position) {
     const deed = deedOf(event);
-    const owner = event.cid === undefined ? undefined : ctxs[event.cid]?.node;
+    const owner = event.cid === undefined ? undefined : this.story.ctxs[event.cid]?.node;
     if (event.n) this.add(`node ${event.n}`, position, deed);
     else if (owner && event.lvl <= 1) this.add(`node ${owner}`, position, deed);
     for (const root of event.roots || []) this.add(`node ${root.n}`, position, deed);
@@ -62,14 +60,11 @@ export class StepIndex {
       const deed = message(event.loc[name] ? "did.set" : "did.deleted");
       this.add(`local ${event.s} ${name}`, position, deed, event.loc[name]);
     }
-    if (LINE_KINDS.includes(event.k)) this.add(`line ${event.s} ${event.l}`, position, deed);
+    if (LINE_EVENTS.has(event.k)) this.add(`line ${event.s} ${event.l}`, position, deed);
   }
 
-  /**
-   * An entry that is taken off and put back as it was (saved values, while apply wires
-   * the node) has not changed.
-   * @param {CtxChange} change @param {number} position
-   */
+  // An entry that is taken off and put back as it was (saved values, while apply wires
+  // the node) has not changed.
   noteEntries(change, position) {
     for (const key of change.del || []) {
       this.add(`entry ${change.id} ${key}`, position, message("did.gone"), null, true);
@@ -89,10 +84,6 @@ export class StepIndex {
     }
   }
 
-  /**
-   * @param {string} what @param {number} position @param {string} deed @param {Ref | null} ref
-   * @param {boolean} gone
-   */
   add(what, position, deed, ref = null, gone = false) {
     const all = this.found.get(what) || [];
     this.found.set(what, all);
@@ -103,7 +94,7 @@ export class StepIndex {
   changedEntries() {
     /** @type {Map<number, string>} */
     const labels = new Map();
-    for (const [what, steps] of this.found) {
+    for (const [what, steps] of this.all()) {
       const [kind, , ...key] = what.split(" ");
       if (kind !== "entry") continue;
       const label = keyLabel(key.join(" "));
@@ -128,7 +119,7 @@ export class StepIndex {
     this.entries ||= this.changedEntries();
     /** @type {{position: number, deed: string}[]} */
     const found = [];
-    this.trace.events.forEach((event, index) => {
+    this.story.events.forEach((event, index) => {
       if (event.lvl > level || (grads && !/^grad\.(?!none)/.test(event.k))) return;
       const entries = this.entries.get(index + 1) || "";
       const text = `${event.say} ${deedOf(event)} ${entries}`.toLowerCase();
@@ -140,13 +131,11 @@ export class StepIndex {
   }
 }
 
-/** @param {TraceEvent} event @returns {string} */
 function deedOf(event) {
   if (event.k === "phase" && event.ph) return wordFor(event.ph.name);
   return message(`did.${event.k}`, {}, "did.other");
 }
 
-/** @param {Ref | null} one @param {Ref | null} other */
 export function sameRef(one, other) {
   if (!one || !other) return !one && !other;
   return one.t === "P" || one.t === "L"
@@ -154,10 +143,7 @@ export function sameRef(one, other) {
     : one.v === other.v;
 }
 
-/**
- * A word at its beginning; a name with a dot or brackets whole.
- * @param {string} word
- */
+// A word at its beginning; a name with a dot or brackets whole.
 function matcher(word) {
   const plain = word.replace(/[.:]$/, "");
   const escaped = plain.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -165,7 +151,6 @@ function matcher(word) {
   return new RegExp(`(?<![\\w.])${escaped}${end}`);
 }
 
-/** @param {string} text */
 function shorten(text) {
   return text.length <= 60 ? text : `${text.slice(0, 59)}…`;
 }

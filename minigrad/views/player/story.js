@@ -11,12 +11,12 @@ const PIECE = 1000; // events to fold at a time
 const MOST_BACK = 1000; // events to look back for a node
 
 export class Story {
-  /** @param {Trace} trace */
   constructor(trace) {
     this.trace = trace;
     this.events = trace.events;
     this.length = trace.events.length;
-    for (const event of this.events) event.say ??= sentenceOfLine(trace, event);
+    const said = sentencesOfLines(trace);
+    for (const event of this.events) event.say ??= said(event);
     this.nodes = byId(trace.graph.nodes);
     this.edges = byId(trace.graph.edges);
     this.ctxs = byId(trace.ctxs || []);
@@ -34,11 +34,6 @@ export class Story {
     whenIdle(() => this.prepare(this.fold(ahead, end)));
   }
 
-  /** @param {number} keyframe @param {number} position */
-  foldFrom(keyframe, position) {
-    return this.fold({ state: copyOf(this.keyframes[keyframe]), at: keyframe * this.every }, position);
-  }
-
   /**
    * Leaves keyframes on the way.
    * @param {{ state: State, at: number }} from @param {number} position
@@ -52,35 +47,25 @@ export class Story {
     return { state, at };
   }
 
-  /**
-   * A step forward goes on from the state before; any other move from a keyframe.
-   * @param {number} position @returns {State}
-   */
+  // A step forward goes on from the state before; any other move from a keyframe.
   stateAt(position) {
     const keyframe = Math.min(Math.floor(position / this.every), this.keyframes.length - 1);
-    const { at } = this.before;
-    const isNear = at <= position && at >= keyframe * this.every;
-    this.before = isNear ? this.fold(this.before, position) : this.foldFrom(keyframe, position);
+    const at = keyframe * this.every;
+    const isNear = at <= this.before.at && this.before.at <= position;
+    this.before = this.fold(isNear ? this.before : { state: copyOf(this.keyframes[keyframe]), at }, position);
     return this.before.state;
   }
 
-  /** @param {number} level */
   stopsAt(level) {
     return [0, ...this.events.flatMap(({ lvl }, index) => (lvl <= level ? [index + 1] : []))];
   }
 
-  /**
-   * The last event up to a position that speaks of a node.
-   * @param {number} position
-   */
+  // The last event up to a position that speaks of a node.
   lastAtNode(position) {
     return this.events.slice(Math.max(0, position - MOST_BACK), position).findLast(({ n }) => n) || null;
   }
 
-  /**
-   * What the events after position `from` up to `to` set: ctx entries and locals.
-   * @param {number} from @param {number} to
-   */
+  // What the events after position `from` up to `to` set: ctx entries and locals.
   changes(from, to) {
     /** @type {Set<string>} */
     const ctx = new Set();
@@ -93,29 +78,32 @@ export class Story {
     return { ctx, locals };
   }
 
-  /** @param {number} source */
   isEngine(source) {
     return this.trace.sources[source]?.role === "engine";
   }
 }
 
 /**
- * The same words as minigrad.tracing.sentences.line_next, which a page goes without.
- * @param {Trace} trace @param {TraceEvent} event
+ * The same words as minigrad.tracing.sentences.line_next, which a page goes without; of a
+ * line that runs often they are made once.
+ * @param {Trace} trace @returns {(event: TraceEvent) => string}
  */
-function sentenceOfLine({ sources }, { s, l }) {
-  const { name, first } = sources[s];
-  const text = textOfLine(sources[s], l);
-  const fields = { function: wordFor(name), number: first + l, text };
+function sentencesOfLines({ sources }) {
+  /** @type {string[][]} */
+  const made = sources.map(() => []);
+  return ({ s, l }) => (made[s][l] ??= sentenceOfLine(sources[s], l));
+}
+
+function sentenceOfLine(source, line) {
+  const text = textOfLine(source, line);
+  const fields = { function: wordFor(source.name), number: source.first + line, text };
   return message(text ? "line.next.text" : "line.next", fields);
 }
 
-/** @param {Trace["sources"][number]} source @param {number} line */
 export function textOfLine({ tokens }, line) {
   return (tokens[line] || []).map(([, part]) => part).join("").trim();
 }
 
-/** @param {() => void} task */
 export function whenIdle(task) {
   (window.requestIdleCallback || setTimeout)(task);
 }

@@ -1,6 +1,5 @@
 // A player in the place of another: at the step that corresponds, as it was looked at.
 
-/** @param {Player} before @param {Trace} trace */
 export function succeed(before, trace) {
   before.pause();
   before.listening.abort();
@@ -14,11 +13,8 @@ export function succeed(before, trace) {
   options.onSuccessor?.(player);
 }
 
-/**
- * Where a step is in another run: it keeps its place where both agree, from the start and from
- * the end; else it is where the new run stopped, or the first step in which it is another.
- * @param {TraceEvent[]} before @param {TraceEvent[]} after @param {number} position
- */
+// Where a step is in another run: it keeps its place where both agree, from the start and from
+// the end; else it is where the new run stopped, or the first step in which it is another.
 function placeIn(before, after, position) {
   const left = before.length - position;
   if (left === 0) return after.length;
@@ -32,7 +28,6 @@ function placeIn(before, after, position) {
   return left < tail ? after.length - left : Math.min(head + 1, after.length);
 }
 
-/** @param {TraceEvent} one @param {TraceEvent} other */
 function same(one, other) {
   return one.k === other.k && one.lvl === other.lvl && one.s === other.s && one.l === other.l;
 }
@@ -60,10 +55,7 @@ function opened(before) {
   };
 }
 
-/**
- * The place that was looked at, for a picture of the same size.
- * @param {PicturePane} before @param {PicturePane} graph
- */
+// The place that was looked at, for a picture of the same size.
 function lookedAt(before, graph) {
   const same = graph.picture && String(graph.picture.size) === String(before.picture?.size);
   if (!same || before.isWhole || !before.view) return;

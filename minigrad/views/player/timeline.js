@@ -13,7 +13,6 @@ const MOST_BARS = 40; // more are drawn as the time in which any of them is held
 const CURVE_HEIGHT = 100;
 
 export class Timeline {
-  /** @param {Player} player */
   constructor(player) {
     this.player = player;
     this.memory = player.memory;
@@ -22,7 +21,6 @@ export class Timeline {
     const is = { className: "memory", hidden: !this.memory.items.length, open: Boolean(player.trace.meta.memory) };
     this.box = element("details", is, this.summary, this.chart);
     this.owners = shownOwners(this.memory.owners());
-    this.lay();
   }
 
   // Anew for each level: the steps are other ones.
@@ -42,19 +40,16 @@ export class Timeline {
     this.chart.replaceChildren(labels, this.picture, element("div", "sums", this.total, ...this.sums));
   }
 
-  /** @param {Owner} owner */
   label({ node, of }) {
     if (!node) return element("span", "owner", of);
-    const onclick = () => this.player.choose(`node ${node}`, of);
+    const onclick = () => this.player.found.stepsOf(`node ${node}`, of);
     return element("button", { className: "owner", title: message("steps.of", { name: of }), onclick }, of);
   }
 
-  /** @param {number} position */
   share(position) {
     return this.player.shareOf(this.player.stopAt(position));
   }
 
-  /** @param {Owner} owner */
   track({ items }) {
     const bars = (items.length > MOST_BARS ? spansOf(items) : items).map(({ at, until, key }) => {
       const ends = until < Infinity;
@@ -69,7 +64,6 @@ export class Timeline {
 
   curve() {
     const most = this.memory.most.bytes || 1;
-    /** @param {number} bytes */
     const high = (bytes) => CURVE_HEIGHT * (1 - (0.94 * bytes) / most);
     const steps = this.memory.curve.map(({ at, bytes }) => {
       return `H${(this.share(at) * 1000).toFixed(1)}V${high(bytes).toFixed(1)}`;
@@ -79,7 +73,6 @@ export class Timeline {
     return svgElement("svg", { class: "curve", ...box }, path);
   }
 
-  /** @param {View} view */
   show({ position }) {
     if (this.box.hidden) return;
     const held = this.memory.stateAt(position);
@@ -89,7 +82,6 @@ export class Timeline {
     this.now.style.left = this.veil.style.left = here;
   }
 
-  /** @param {Moments} held @param {number} position */
   showHeld(held, position) {
     const { most } = held;
     const bytes = bytesWords(held.bytes);
@@ -111,7 +103,6 @@ export class Timeline {
     this.picture.ariaLabel = message("memory.sentence", { ...fields, parts: all });
   }
 
-  /** @param {MouseEvent} event */
   goTo(event) {
     const place = this.picture.getBoundingClientRect();
     const part = Math.min(1, Math.max(0, (event.clientX - place.left) / place.width));
@@ -136,7 +127,6 @@ function spansOf(items) {
  */
 function shownOwners(owners) {
   if (owners.length <= MOST_OWNERS) return owners;
-  /** @param {Owner} owner */
   const weight = ({ items }) => Math.max(...items.map((item) => item.bytes));
   const heavy = new Set([...owners].sort((a, b) => weight(b) - weight(a)).slice(0, MOST_OWNERS - 1));
   const rest = owners.filter((owner) => !heavy.has(owner));

@@ -5,7 +5,6 @@ import { message } from "./messages.js";
 import { bytesOf, bytesWords, exact, shapeWords, sizeOf } from "./values.js";
 
 export class Tip {
-  /** @param {Player} player */
   constructor({ root, trace, listening: { signal } }) {
     this.trace = trace;
     this.root = root;
@@ -35,7 +34,6 @@ export class Tip {
     this.described.setAttribute("aria-describedby", this.box.id);
   }
 
-  /** @param {Told} told */
   fill({ title, words = [], ref }) {
     const parts = [element("b", "", title), ...words.map((line) => element("p", "", line))];
     const value = ref?.v && this.trace.values[ref.v];
@@ -44,7 +42,6 @@ export class Tip {
     this.box.replaceChildren(...parts);
   }
 
-  /** @param {Value} value */
   valueParts(value) {
     const { dtype, nan, inf } = value;
     const fields = { shape: shapeWords(value.shape), dtype, bytes: bytesWords(bytesOf(value)) };
@@ -62,11 +59,8 @@ export class Tip {
     if (this.place?.isConnected) this.put(this.place.getBoundingClientRect());
   }
 
-  /**
-   * Below the thing, or above it where there is no room; never outside the player, nor
-   * on the answer to what was clicked.
-   * @param {DOMRect} place
-   */
+  // Below the thing, or above it where there is no room; never outside the player, nor
+  // on the answer to what was clicked.
   put(place) {
     const zoom = this.root.currentCSSZoom || 1; // a presenter's type is larger
     const room = this.root.getBoundingClientRect();

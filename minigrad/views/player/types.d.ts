@@ -1,5 +1,6 @@
 // The shapes that the player's modules hand to each other: for readers, editors and
 // `npx -p typescript tsc -p minigrad/views/player/jsconfig.json`. Nothing here reaches a page.
+// Where a parameter's name tells what it is (view, event, position), no comment repeats it.
 
 /** The texts of the page by their keys, and its words for what a recording calls so. */
 declare const MESSAGES: Record<string, string>;

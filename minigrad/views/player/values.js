@@ -19,11 +19,8 @@ export function number(x) {
   return String(Number(untied(x, 4).toPrecision(4)));
 }
 
-/**
- * Halfway between two numbers of so many digits Python takes the even one: there a
- * hair less.
- * @param {number} x @param {number} digits
- */
+// Halfway between two numbers of so many digits Python takes the even one: there a
+// hair less.
 function untied(x, digits) {
   const tie = new RegExp(`^\\d\\.\\d{${digits - 2}}[02468]50*e`);
   return tie.test(Math.abs(x).toExponential(20)) ? x * (1 - 1e-9) : x;
@@ -43,41 +40,29 @@ export function labelOf({ label, tensor }) {
   return tensor ? message("node.name", { label, tensor }) : label;
 }
 
-/** @param {Value} value */
 export function sizeOf(value) {
   return value.shape.reduce((product, length) => product * length, 1);
 }
 
-/**
- * The bytes of a whole array: the dtype's name has its bits.
- * @param {Value} value
- */
+// The bytes of a whole array: the dtype's name has its bits.
 export function bytesOf(value) {
   const bits = value.dtype === "bool" ? 8 : Number(value.dtype.match(/\d+$/)?.[0] || 64);
   return (sizeOf(value) * bits) / 8;
 }
 
-/**
- * The same words as minigrad.tracing.sentences.bytes_text.
- * @param {number} count
- */
+// The same words as minigrad.tracing.sentences.bytes_text.
 export function bytesWords(count) {
   if (count < 10_000) return message("bytes.few", { count });
-  /** @param {number} size */
   const short = (size) => String(Number(size.toPrecision(4)));
   if (count < 10_000_000) return message("bytes.kilo", { count: short(count / 1e3) });
   return message("bytes.mega", { count: short(count / 1e6) });
 }
 
-/** @param {number[]} shape */
 export function shapeWords(shape) {
   return shape.length ? `[${shape.join("×")}]` : message("value.scalar");
 }
 
-/**
- * How many elements are no number and how many are infinite; empty without.
- * @param {Value} value
- */
+// How many elements are no number and how many are infinite; empty without.
 export function oddWords(value) {
   const words = [];
   if (value.nan) words.push(message("value.nan", { count: value.nan }));
@@ -86,10 +71,7 @@ export function oddWords(value) {
   return second ? message("value.and-odd", { value: first, odd: second }) : first || "";
 }
 
-/**
- * One line for a value: used on edges, in returns and in labels.
- * @param {Trace} trace @param {Ref | null | undefined} ref @returns {string}
- */
+// One line for a value: used on edges, in returns and in labels.
 export function brief(trace, ref) {
   if (!ref) return "None";
   if (ref.t === "P") return wordFor(ref.r);
@@ -115,10 +97,7 @@ export function brief(trace, ref) {
   return min === max ? message("value.all", { shape, value: min }) : range;
 }
 
-/**
- * "saved.0" is shown as "saved[0]", "attr.constant" as "ctx.constant".
- * @param {string} key
- */
+// "saved.0" is shown as "saved[0]", "attr.constant" as "ctx.constant".
 export function keyLabel(key) {
   const [family, ...rest] = key.split(".");
   if (family === "saved") return `saved[${rest.join(".")}]`;
@@ -126,7 +105,6 @@ export function keyLabel(key) {
   return rest.length ? rest.join(".") : family;
 }
 
-/** @param {string} key */
 export function keyRank(key) {
   const order = ["saved", "attr", "needs_input_grad", "edges", "flag"];
   const rank = order.indexOf(key.split(".")[0]);
@@ -193,11 +171,8 @@ function kindOf(x) {
   return x < 0 || word === "-inf" ? "negative" : "";
 }
 
-/**
- * A value as elements: what it is, its version, its numbers. Its name is left out where
- * the label beside it says the same.
- * @param {Trace} trace @param {Ref | null} ref @param {string} label @returns {HTMLElement}
- */
+// A value as elements: what it is, its version, its numbers. Its name is left out where
+// the label beside it says the same.
 export function valueView(trace, ref, label = "") {
   if (!ref || ref.t === "P") {
     const text = ref ? ref.r : "None";

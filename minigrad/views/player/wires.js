@@ -11,10 +11,7 @@ const TAG_LETTER = 8.1; // of 13 points, bold
 const HIGH = 22;
 const MOST = 16; // letters of a label
 
-/**
- * What stands at a wire while a gradient goes along it: "× 5 (w)".
- * @param {TraceEvent["slope"]} slope
- */
+// What stands at a wire while a gradient goes along it: "× 5 (w)".
 const slopeWords = (slope) => message(slope.of ? "wire.slope.of" : "wire.slope", { number: slope.x, name: slope.of });
 
 /**
@@ -34,22 +31,20 @@ function lettersOf(trace) {
   return found;
 }
 
-/** @param {Trace} trace @param {any} ref */
 const gradWords = (trace, ref) => (isWritten(valueOf(trace, ref)) ? shortened(brief(trace, ref), MOST) : "");
 
 /**
- * Points of a path, each with how far it is from the beginning.
+ * Points of a path: spots without a size, each with how far it is from the beginning.
  * @param {string} d @returns {number[][]}
  */
 export function pointsOf(d) {
   /** @type {number[][]} */
   const found = [];
   let far = 0;
-  /** @param {number} x @param {number} y */
   const add = (x, y) => {
     const last = found.at(-1);
     if (last) far += Math.hypot(x - last[0], y - last[1]);
-    found.push([x, y, far]);
+    found.push([x, y, 0, 0, far]);
   };
   for (const [, kind, rest] of d.matchAll(/([MLC])([^MLC]*)/g)) {
     const at = rest.trim().split(/[ ,]+/).map(Number);
@@ -68,32 +63,33 @@ export function pointsOf(d) {
   return found;
 }
 
+export const curvesOf = ({ lines }) => new Map(lines.map((line) => [line, pointsOf(line.d)]));
+
 /** @param {number[][]} points @param {number} share */
 function pointAt(points, share) {
-  const far = points.at(-1)[2] * share;
-  const next = points.find((point) => point[2] >= far) || points.at(-1);
+  const far = points.at(-1)[4] * share;
+  const next = points.find((point) => point[4] >= far) || points.at(-1);
   const before = points[Math.max(0, points.indexOf(next) - 1)];
-  const part = next[2] > before[2] ? (far - before[2]) / (next[2] - before[2]) : 0;
+  const part = next[4] > before[4] ? (far - before[4]) / (next[4] - before[4]) : 0;
   return [before[0] + (next[0] - before[0]) * part, before[1] + (next[1] - before[1]) * part];
 }
 
 const CELL = 200;
+const COLUMN = 1e6; // squares: no picture is so high
 
 // Which spots are taken, in squares, so that few have to be looked at.
 class Room {
   constructor() {
-    /** @type {Map<string, Spot[]>} */
+    /** @type {Map<number, Spot[]>} */
     this.squares = new Map();
   }
 
-  /** @param {Spot} spot */
   *squaresOf([x, y, w, h]) {
     for (let i = Math.floor(x / CELL); i <= Math.floor((x + w) / CELL); i++) {
-      for (let j = Math.floor(y / CELL); j <= Math.floor((y + h) / CELL); j++) yield `${i} ${j}`;
+      for (let j = Math.floor(y / CELL); j <= Math.floor((y + h) / CELL); j++) yield i * COLUMN + j;
     }
   }
 
-  /** @param {Spot} spot */
   take(spot) {
     for (const name of this.squaresOf(spot)) {
       const there = this.squares.get(name);
@@ -102,7 +98,6 @@ class Room {
     }
   }
 
-  /** @param {Spot} spot */
   isFree(spot) {
     const [x, y, w, h] = spot;
     for (const name of this.squaresOf(spot)) {
@@ -114,7 +109,6 @@ class Room {
   }
 }
 
-/** @param {Part} part */
 export function spotsOf({ chip, slot, card, box, chips = [] }) {
   return [chip, slot, card, box, ...chips].filter(Boolean);
 }
@@ -126,9 +120,10 @@ const BESIDE = [0, -13, 13];
 /**
  * Room for the labels of wires: each tries places along its wire and takes the first that
  * touches nothing; one without such a place is left out.
- * @param {Trace} trace @param {Picture} picture @returns {Record<string, Tags>}
+ * @param {Trace} trace @param {Picture} picture @param {Map<Line, number[][]>} curves
+ * @returns {Record<string, Tags>}
  */
-export function placeTags(trace, picture) {
+export function placeTags(trace, picture, curves = curvesOf(picture)) {
   const room = new Room();
   for (const part of picture.parts) {
     for (const spot of [...spotsOf(part), part.tray]) if (spot) room.take(spot);
@@ -139,14 +134,15 @@ export function placeTags(trace, picture) {
   /** @type {Record<string, Tags>} */
   const found = {};
   const wires = picture.lines.filter(({ id, k }) => k === "wire" && letters[id]);
-  const curves = Object.fromEntries(wires.map(({ id, d }) => [id, pointsOf(d)]));
   for (const [kind, shares] of /** @type {["slope" | "grad", number[]][]} */ ([["slope", SLOPES], ["grad", GRADS]])) {
-    for (const { id } of wires) {
+    for (const wire of wires) {
+      const { id } = wire;
       if (!letters[id][kind]) continue;
+      const points = curves.get(wire);
       const isSlope = kind === "slope";
       const width = letters[id][kind] * TAG_LETTER + 14 + 6 * Number(isSlope);
-      const middles = BESIDE.flatMap((beside) => shares.map((share) => pointAt(curves[id], share)).map(([x, y]) => [x, y + beside]));
-      const [x, y] = curves[id].at(-1);
+      const middles = BESIDE.flatMap((beside) => shares.map((share) => pointAt(points, share)).map(([x, y]) => [x, y + beside]));
+      const [x, y] = points.at(-1);
       if (isSlope) middles.unshift([x - width / 2 - 3, y]); // where what it multiplies comes out of its box
       const spot = middles
         .map(([x, y]) => /** @type {Spot} */ ([x - width / 2, y - HIGH / 2, width, HIGH]))
@@ -159,7 +155,6 @@ export function placeTags(trace, picture) {
   return found;
 }
 
-/** @param {Spot} spot @param {string} kind @param {number} rx @param {string} place */
 function tagOf([x, y, width, height], kind, rx, place) {
   const words = svgElement("text", { x: x + width / 2 + (kind === "slope" ? 3 : 0), y: y + 15.5 });
   const rect = svgElement("rect", { x, y, width, height, rx });
@@ -168,9 +163,7 @@ function tagOf([x, y, width, height], kind, rx, place) {
 }
 
 // All examples of a vmap go along a double line.
-/** @param {Line} line */
 const manyOf = (line) => (line.mapped ? "mapped" : "");
-/** @param {Line} line */
 const between = (line) => (line.mapped ? svgElement("path", { class: "between", d: line.d }) : null);
 
 /**
