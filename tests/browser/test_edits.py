@@ -303,6 +303,7 @@ def test_change_of_an_input_starts_anew(notebook: Notebook) -> None:
     assert frame.locator(".edited").count() == 0
     assert frame.locator(".badge").is_hidden()
     assert frame.locator(".found").is_visible()
+    assert frame.evaluate("document.activeElement.type") == "search"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
