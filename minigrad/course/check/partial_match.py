@@ -130,10 +130,9 @@ def are_special(seen: Iterable[tuple[Array | None, tuple[Array, ...]]]) -> bool:
 
 
 def largest(fact: Facts) -> float:
-    """The size of the largest number among the inputs."""
-    return max(
-        float(np.max(np.abs(x), initial=0)) for x in fact.case.inputs if is_float(x)
-    )
+    """The size of the largest number among the inputs that is finite."""
+    sizes = [np.abs(x[np.isfinite(x)]) for x in fact.case.inputs if is_float(x)]
+    return max([float(np.max(each, initial=0)) for each in sizes])
 
 
 def _at_kinks(case: CaseFile, sample: Sample) -> bool:

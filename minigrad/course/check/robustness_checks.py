@@ -112,7 +112,7 @@ def spared_work(case: CaseFile) -> Iterator[Finding]:
         for name in case.contract.spares:
             if name in ran:
                 what = f"backward computes {name}, and the task asks it not to"
-                hint = "Which result of forward has these numbers already?"
+                hint = "Can these numbers be had from what forward returns?"
                 yield Finding(UNNAMED, what, f"{case.name}.backward", hint=hint)
                 return
 

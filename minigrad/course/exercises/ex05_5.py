@@ -25,8 +25,8 @@ class Program:
     A place is that of an input from 0 on, and that of a result from -1 on downward.
     """
 
-    def __init__(self, name: str, **leaves: Array) -> None:
-        self.name, self.leaves = name, list(leaves)
+    def __init__(self, name: str, times: int = 1, **leaves: Array) -> None:
+        self.name, self.leaves, self.times = name, list(leaves), times
         self.inputs: list[Array] = list(leaves.values())
         self.results: list[Array] = []
         self.steps: list[tuple[int, int, int]] = []
@@ -94,6 +94,9 @@ def tried(random: np.random.Generator) -> Iterator[Program]:
     program = Program("(data + x) * x", x=leaf())
     program.mul(program.add(program.data(leaf()), 0), 0)
     yield program
+    program = Program("x + w, called twice", times=2, x=leaf(), w=leaf())
+    program.add(0, 1)
+    yield program
     yield at_random(random)
     program = Program("30 sums of a tensor with itself", x=leaf())
     y = 0
@@ -127,14 +130,16 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     beside: Finding | None = None
     for program in tried(random):
         upstream = random.uniform(0.5, 1.5, 3)
-        before = random.uniform(1, 2, (len(program.leaves) - 1, 3))
+        count = len(program.leaves)
+        before = random.uniform(1, 2, (count - 1 if program.times == 1 else 0, 3))
         plain = traversals.Program(
-            len(program.leaves),
+            count,
             np.array(program.inputs),
             np.array(program.steps),
             upstream,
             before,
             3 * len(program.steps) + 3,
+            program.times,
         )
         found = seen(traversals.traverse, (answer,), plain)
         fault = fault_in(found, program, upstream, before)
@@ -172,7 +177,7 @@ def fault_in(
 def called_again(program: Program, found: Traversal) -> Finding | None:
     """A rule that was called more than once."""
     for number, times in Counter(found.called.tolist()).items():
-        if times > 1:
+        if times > program.times:
             node = program.node(number)
             return say("called_again", program=program.name, node=node, times=times)
     return None
@@ -219,8 +224,9 @@ def wrong_leaf(
     program: Program, found: Traversal, right: Array, before: Array
 ) -> Finding | None:
     """The first leaf with another ``.grad`` than it should have."""
-    had_before = [np.zeros(3), *before]
-    came = zip(program.leaves, found.leaves, had_before, right, strict=True)
+    had_before = [*np.zeros((len(right) - len(before), 3)), *before]
+    wanted = program.times * right
+    came = zip(program.leaves, found.leaves, had_before, wanted, strict=True)
     for place, (leaf_name, leaf, had, new) in enumerate(came):
         got, said = leaf.grad, {"program": program.name, "leaf": leaf_name}
         if got is None:

@@ -38,6 +38,8 @@ def fault_in(
     """What is wrong with one call of it, if anything."""
     if isinstance(product, Crash):
         return say.of_crash("crashed", product)
+    if product.beside:
+        return say("beside")
     got, right = product.result, hessian_times(v, x, a, b)
     if got is None:
         name = "no_tensor.tuple" if product.kind == "tuple" else "no_tensor"
@@ -55,8 +57,6 @@ def fault_in(
         at = np.unravel_index(int(np.argmax(abs(got - right))), right.shape)
         place = [int(i) for i in at]
         return say(name, v=v, at=place, got=float(got[at]), right=float(right[at]))
-    if product.beside:
-        return say("beside", size=x.size)
     if got.dtype != x.dtype:
         return say("dtype", got=got.dtype, wanted=x.dtype)
     if product.passes > ENOUGH:
