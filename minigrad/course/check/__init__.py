@@ -14,6 +14,7 @@ from minigrad.course.check import (
     side_effects,
     submission,
     ten_questions,
+    traits,
     trials,
     verdict,
 )
@@ -147,6 +148,7 @@ __all__ = [
     "ten_questions",
     "thrown",
     "tolerance",
+    "traits",
     "trials",
     "verdict",
     "watch",

@@ -181,19 +181,18 @@ def _without_upstream(samples: Sequence[Sample]) -> Said | None:
 
 
 def _not_in_proportion(samples: Sequence[Sample]) -> Said | None:
-    """Twice the upstream gradient does not give twice the gradient."""
+    """Another multiple of the upstream gradient does not give that of the gradient."""
     by_name = {(s.fact.case.name, s.trial.name): s.got for s in samples}
     for (name, trial), got in by_name.items():
-        twice = by_name.get((name, "double"))
-        if trial != "plain" or got is None or twice is None or not got.size:
-            continue
-        if got.shape == twice.shape and error_of(twice, 2 * got) > 1e-4:
-            return Said(
-                (),
-                "Twice the upstream gradient doesn't give twice your gradient.",
-                "Each term has to hold grad_output once, as a factor. Which line of "
-                "backward does something else with it?",
-            )
+        for other, times, words in (("double", 2, "Twice"), ("negative", -1, "Minus")):
+            seen = by_name.get((name, other))
+            if trial != "plain" or got is None or seen is None or not got.size:
+                continue
+            if got.shape == seen.shape and error_of(seen, times * got) > 1e-4:
+                looks = f"{words} the upstream gradient doesn't give {words.lower()} "
+                hint = "Each term has to hold grad_output once, as a factor. Which "
+                hint += "line of backward does something else with it?"
+                return Said((), f"{looks}your gradient.", hint)
     return None
 
 

@@ -47,7 +47,7 @@ def _of_number(name: str, value: Any, axes: int) -> dict[Trait, bool]:
     if not isinstance(value, int | float):
         return {}
     if name in ("axis", "dim"):
-        last = f"{name} is the last one"
+        last, axes = f"{name} is the last one", max(axes, 1)
         return {
             (last, f"{name} isn't the last one"): value % axes == axes - 1,
             (f"{name} is 0", f"{name} isn't 0"): value % axes == 0,

@@ -89,8 +89,13 @@ def tried(random: np.random.Generator) -> list[Tried]:
 
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The first graph of which the order is not one."""
-    for graph in tried(random):
-        yield fault_in(seen(walks.walk, (answer,), graph.graph()), graph)
+    first, *others = tried(random)
+    for graph in (first, *others):
+        fault = fault_in(seen(walks.walk, (answer,), graph.graph()), graph)
+        if fault and graph is not first:
+            again = fault_in(seen(walks.walk, (answer,), first.graph()), first)
+            yield say("again", graph=first.name, what=again.what) if again else None
+        yield fault
 
 
 def fault_in(walk: walks.Walk, graph: Tried) -> Finding | None:

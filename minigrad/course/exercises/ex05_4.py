@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Faults, Finding
+from minigrad.course.check import Faults, traits
 from minigrad.course.exercises import graphs
 from minigrad.course.exercises.messages import Messages
 
@@ -17,7 +17,9 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The diamond, then random graphs; a join that is not the sum, best with a name."""
     cases = [(["y", "c", "b", "a"], graphs.DIAMOND)]
     cases += [graphs.drawn(random, size) for size in (2, 6, 40)]
-    wrong = []
+    order, edges = cases[2]
+    cases.append((order, {n: [(to, -2 * s) for to, s in edges[n]] for n in edges}))
+    calls = []
     for order, edges in cases:
         given = list(order), {name: list(pairs) for name, pairs in edges.items()}
         found = answer(*given)
@@ -25,47 +27,80 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
             yield say("no_dictionary", kind=type(found).__name__)
         if given != (order, edges):
             yield say("changed")
-        wrong.append(wrong_in(found, order, edges))
-        once = dict(found)
-        if wrong[-1] and wrong[0] is None and answer(*given) != once:
+        call, once = Call(found, order, edges), dict(found)
+        if call.firsts and calls and not calls[0].firsts and answer(*given) != once:
             yield say("again", size=len(order))
-    yield from sorted(filter(None, wrong), key=lambda each: not each.story)
+        if len(calls) == 4 and call.got == calls[2].got and not calls[2].firsts:
+            yield say("again.same")
+        calls.append(call)
+    yield from wrong_in([call for call in calls if call.firsts], calls)
 
 
-def wrong_in(
-    found: dict[str, float], order: list[str], edges: graphs.Edges
-) -> Finding | None:
-    """What the first nodes have whose gradient is not what arrives there, if any."""
-    parts, right = graphs.addends(order, edges), graphs.gradients(order, edges)
-    got = {name: float(found.get(name, 0.0)) for name in order}
-    wrong = [name for name in order if not np.isclose(got[name], right[name])]
-    came: dict[str, list[float]] = {name: [] for name in order}
-    behind = set()
-    for name, pairs in edges.items():
-        for receiver, slope in pairs:
-            came[receiver].append(slope)
-            behind |= {receiver} if name in wrong else set()
-    firsts = [name for name in wrong if name not in behind]
-    if not firsts:
-        return None
-    at = firsts[0]
-    if not parts[at]:
-        return say("root", got=got[at])
-    signs = [usual(parts[name], came[name]) for name in firsts]
-    fitting = [
-        mistake
-        for mistake in signs[0]
-        if np.allclose([each[mistake] for each in signs], [got[n] for n in firsts])
-    ]
-    total = " + ".join([f"{part:g}" for part in parts[at]]).replace("+ -", "- ")
-    return say(
-        f"wrong.{fitting[0]}" if len(fitting) == 1 else "wrong",
-        size=len(order),
-        got=got[at],
-        at=at,
-        arrives="arrives" if len(parts[at]) == 1 else "arrive",
-        total=total,
-    )
+class Call:
+    """One call: what came back, and the first nodes at which it isn't right."""
+
+    def __init__(
+        self, found: dict[str, float], order: list[str], edges: graphs.Edges
+    ) -> None:
+        self.size, self.edges = len(order), edges
+        self.parts = graphs.addends(order, edges)
+        right = graphs.gradients(order, edges)
+        self.got = {name: float(found.get(name, 0.0)) for name in order}
+        wrong = [n for n in order if not np.isclose(self.got[n], right[n])]
+        self.came: dict[str, list[float]] = {name: [] for name in order}
+        behind = set()
+        for name, pairs in edges.items():
+            for receiver, slope in pairs:
+                self.came[receiver].append(slope)
+                behind |= {receiver} if name in wrong else set()
+        self.firsts = [name for name in wrong if name not in behind]
+        self.rights = [n for n in order if n not in behind and n not in wrong]
+
+    def fitting(self) -> set[str]:
+        """The usual mistakes that leave just this at the first nodes."""
+        if not all([self.parts[name] for name in self.firsts]):
+            return set()
+        signs = [(usual(self.parts[n], self.came[n]), self.got[n]) for n in self.firsts]
+        return {m for m in MISTAKES if all(np.isclose(s[m], got) for s, got in signs)}
+
+    def traits(self, name: str) -> dict[traits.Trait, bool]:
+        """What may be special about a node."""
+        twice = any([[to for to, _ in e].count(name) > 1 for e in self.edges.values()])
+        parts = self.parts[name]
+        return {
+            ("two edges lead there from one node", ""): twice,
+            ("a negative number arrives", "no negative number arrives"): min(parts) < 0,
+            ("fractions arrive", ""): any([part % 1 for part in parts]),
+            ("several numbers arrive", "one number arrives"): len(parts) > 1,
+        }
+
+
+def wrong_in(wrong: list[Call], calls: list[Call]) -> Faults:
+    """What waits at the first node that is wrong, and what all that is has in common."""
+    for call in wrong:
+        at = call.firsts[0]
+        if not call.parts[at]:
+            yield say("root", got=call.got[at])
+        fitting = set.intersection(*[each.fitting() for each in wrong])
+        name = f"wrong.{min(fitting)}" if len(fitting) == 1 else "wrong"
+        told = [
+            [c.traits(n) for c in calls for n in names(c) if c.parts[n]]
+            for names in (lambda c: c.firsts, lambda c: c.rights)
+        ]
+        words = [w for w in traits.separating(*told) if w]
+        numbers = " + ".join([f"{part:g}" for part in call.parts[at]])
+        said = {
+            "size": call.size,
+            "got": call.got[at],
+            "at": at,
+            "arrives": "arrives" if len(call.parts[at]) == 1 else "arrive",
+            "total": numbers.replace("+ -", "- "),
+            "words": (*words, "")[0],
+        }
+        yield say("wrong.where" if name == "wrong" and words else name, **said)
+
+
+MISTAKES = ("last", "first", "nothing", "mean", "one_more", "slopes", "joined")
 
 
 def usual(parts: list[float], slopes: list[float]) -> dict[str, float]:
@@ -77,4 +112,5 @@ def usual(parts: list[float], slopes: list[float]) -> dict[str, float]:
         "mean": sum(parts) / len(parts),
         "one_more": sum(parts) + 1.0,
         "slopes": sum(slopes),
+        "joined": sum([part / s + s for part, s in zip(parts, slopes, strict=True)]),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from minigrad.course.check import Array, Faults, Finding, first_line, left_behind
 from minigrad.course.check.probes import seen, traversals
 from minigrad.course.check.probes.traversals import Traversal
-from minigrad.course.exercises.messages import Messages
+from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
 
@@ -30,6 +31,7 @@ class Program:
         self.inputs: list[Array] = list(leaves.values())
         self.results: list[Array] = []
         self.steps: list[tuple[int, int, int]] = []
+        self.parts: list[list[Array]] = []
 
     def value(self, place: int) -> Array:
         """The numbers at a place."""
@@ -54,7 +56,8 @@ class Program:
         return -len(self.results)
 
     def gradients(self, upstream: Array) -> tuple[Array, Array]:
-        """What has to arrive at each step, and at each leaf."""
+        """What has to arrive at each step, and at each leaf; ``parts`` of these."""
+        self.parts = [[] for _ in self.leaves]
         at_step = np.zeros((len(self.steps), 3))
         at_input = np.zeros((len(self.inputs), 3))
         at_step[-1] = upstream
@@ -64,6 +67,8 @@ class Program:
                 slope = 1.0 if kind == ADD else self.value(other)
                 there, place = (at_input, to) if to >= 0 else (at_step, -1 - to)
                 there[place] += at_step[number] * slope
+                if 0 <= to < len(self.leaves):
+                    self.parts[to].append(at_step[number] * slope)
         return at_step, at_input[: len(self.leaves)]
 
     def users(self, number: int) -> list[int]:
@@ -233,14 +238,24 @@ def wrong_leaf(
             return say("leaf.none", **said)
         if got.shape == new.shape and np.allclose(got, had + new):
             continue
-        name = "leaf" if place else "leaf.overwritten"
-        if place and np.allclose(got, new):
-            name = "leaf.replaced"
-        elif place == 0 and np.allclose(got, 2 * new):
-            name = "leaf.twice"
+        parts = program.parts[place]
+        usual = {
+            "again": [got] if program.times > 1 else [],
+            "replaced": [new] if had.any() else [],
+            "twice": [] if had.any() else [2 * new],
+            "overwritten": [had + each for each in parts] if len(parts) > 1 else [],
+            "mean": [had + new / len(parts)] if len(parts) > 1 else [],
+            "next": [had + new + right[n] for n in range(len(right)) if n != place],
+        }
+        fits = partial(any_is, got)
         arrays = {"got": got, "wanted": had + new, "had": had}
-        return say(name, **said, **arrays)
+        return say(named("leaf", usual, fits), **said, **arrays)
     return None
+
+
+def any_is(got: Array, told: Sequence[Array]) -> bool:
+    """Whether one of these is what came."""
+    return got.shape == (3,) and any([np.allclose(got, each) for each in told])
 
 
 def recorded(program: Program, found: Traversal) -> Finding | None:
