@@ -141,7 +141,6 @@ def of_elements(
         yield f"{name} isn't positive", array <= 0
         yield f"{name} isn't negative", array >= 0
         yield f"{name} is 0", array == 0
-        yield f"{name} isn't 0", array != 0
         for other, value in numbers.items():
             if type(value) in (int, float):
                 yield f"{name} is above {other}", array > value

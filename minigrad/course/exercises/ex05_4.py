@@ -19,7 +19,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     cases += [graphs.drawn(random, size) for size in (2, 6, 40)]
     order, edges = cases[2]
     cases.append((order, {n: [(to, -2 * s) for to, s in edges[n]] for n in edges}))
-    calls = []
+    calls: list[Call] = []
     for order, edges in cases:
         given = list(order), {name: list(pairs) for name, pairs in edges.items()}
         found = answer(*given)
@@ -76,18 +76,16 @@ class Call:
 
 
 def wrong_in(wrong: list[Call], calls: list[Call]) -> Faults:
-    """What waits at the first node that is wrong, and what all that is has in common."""
+    """The first node that is wrong, and what it has in common with the others."""
     for call in wrong:
         at = call.firsts[0]
         if not call.parts[at]:
             yield say("root", got=call.got[at])
         fitting = set.intersection(*[each.fitting() for each in wrong])
         name = f"wrong.{min(fitting)}" if len(fitting) == 1 else "wrong"
-        told = [
-            [c.traits(n) for c in calls for n in names(c) if c.parts[n]]
-            for names in (lambda c: c.firsts, lambda c: c.rights)
-        ]
-        words = [w for w in traits.separating(*told) if w]
+        bad = [each.traits(n) for each in calls for n in each.firsts]
+        good = [each.traits(n) for each in calls for n in each.rights if each.parts[n]]
+        words = [w for w in traits.separating(bad, good) if w]
         numbers = " + ".join([f"{part:g}" for part in call.parts[at]])
         said = {
             "size": call.size,

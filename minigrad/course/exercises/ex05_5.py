@@ -26,8 +26,10 @@ class Program:
     A place is that of an input from 0 on, and that of a result from -1 on downward.
     """
 
-    def __init__(self, name: str, times: int = 1, **leaves: Array) -> None:
-        self.name, self.leaves, self.times = name, list(leaves), times
+    times = 1
+
+    def __init__(self, name: str, **leaves: Array) -> None:
+        self.name, self.leaves = name, list(leaves)
         self.inputs: list[Array] = list(leaves.values())
         self.results: list[Array] = []
         self.steps: list[tuple[int, int, int]] = []
@@ -99,7 +101,8 @@ def tried(random: np.random.Generator) -> Iterator[Program]:
     program = Program("(data + x) * x", x=leaf())
     program.mul(program.add(program.data(leaf()), 0), 0)
     yield program
-    program = Program("x + w, called twice", times=2, x=leaf(), w=leaf())
+    program = Program("x + w, called twice", x=leaf(), w=leaf())
+    program.times = 2
     program.add(0, 1)
     yield program
     yield at_random(random)

@@ -76,7 +76,7 @@ def named_step(times: list[float], rows: int, is_fixed: bool) -> Iterator[Findin
         (1 / OUTPUTS, 1 / OUTPUTS): "both",
     }
     fitting = [name for factors, name in known.items() if np.allclose(times, factors)]
-    other = "fixed" if is_fixed and np.isclose(*times) else "other"
+    other = "fixed" if is_fixed and np.isclose(times[0], times[1]) else "other"
     name = f"step.{[*fitting, other][0]}"
     only = rows / times[0] if times[0] else 0
     yield say(name, rows=rows, said=" and ".join(said), only=only)
