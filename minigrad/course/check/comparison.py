@@ -129,13 +129,17 @@ def right_alone(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
 
 
 def _used_alone(case: CaseFile, samples: Sequence[Sample]) -> dict[str, list[Sample]]:
+    """The samples of one output alone; none if what is wrong has no such sample."""
     alone: dict[str, list[Sample]] = {}
     for s in samples:
         pairs = zip(case.contract.outputs, s.run.upstreams, strict=True)
         used = [name for name, g in pairs if g is not None]
         if len(used) == 1:
             alone.setdefault(used[0], []).append(s)
-    return alone
+    seen = {id(s.fact) for each in alone.values() for s in each}
+    return (
+        {} if any([s.is_wrong and id(s.fact) not in seen for s in samples]) else alone
+    )
 
 
 def _arrives_elsewhere(sample: Sample) -> bool:

@@ -75,7 +75,12 @@ def _of_numbers(name: str, array: Array) -> dict[Trait, bool]:
         f"numbers in one row of {name} are equal",
         f"in each row of {name} all differ",
     )
-    found = {twice: bool(np.any(steps == 0)), in_a_row: bool(np.any(within == 0))}
+    one = f"{name} is a single number", f"{name} has several numbers"
+    found = {
+        one: array.size == 1,
+        twice: bool(np.any(steps == 0)),
+        in_a_row: bool(np.any(within == 0)),
+    }
     if is_float(array):
         found[near] = bool(np.any((steps > 0) & (steps < 1e-6)))
         found[zeros] = bool(np.any(array == 0))
