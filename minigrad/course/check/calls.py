@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -362,40 +361,30 @@ class Call:
             ),
         }
 
-    def named_parts(self, attributes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    def named_parts(
+        self, attributes: Mapping[str, Any], deep: int = 3
+    ) -> Iterator[tuple[str, Any]]:
         """The tensors and arrays among attributes, and in what these hold.
 
         That is in containers, in what a function holds of the one around it, and in
         lists that are an input, number by number.
         """
         for name, value in attributes.items():
-            yield from self._arrays_in(name, value, DEEP)
-
-    def _arrays_in(self, name: str, value: Any, deep: int) -> Iterator[tuple[str, Any]]:
-        if isinstance(value, np.ndarray) or self.engine.is_tensor(value):
-            yield name, value
-        elif any([same_list(value, x) for x in self.inputs]):
-            yield name, np.array(value)
-        elif isinstance(value, memoryview):
-            yield name, np.asarray(value)
-        else:
-            for label, part in parts_of(name, value) if deep else ():
-                yield from self._arrays_in(label, part, deep - 1)
+            if isinstance(value, np.ndarray) or self.engine.is_tensor(value):
+                yield name, value
+            elif isinstance(value, memoryview) or any(
+                [is_list_of(value, x) for x in self.inputs]
+            ):
+                yield name, np.asarray(value)
+            elif deep:
+                yield from self.named_parts(dict(parts_of(name, value)), deep - 1)
 
 
-DEEP = 3
-"""Of what ctx holds, so many levels are looked at."""
-
-
-def same_list(value: Any, array: Any) -> bool:
-    """Whether these are the floats of an array with axes, in a list."""
-    if not (isinstance(value, list) and is_float(array) and array.ndim):
+def is_list_of(value: Any, array: Any) -> bool:
+    """Whether these are the floats of an array, in a list."""
+    if not (isinstance(value, list) and value and is_float(array)):
         return False
-    numbers = value
-    while numbers and isinstance(numbers[0], list):
-        numbers = list(itertools.chain(*numbers))
-    is_plain = bool(numbers) and all([type(n) is float for n in numbers])
-    return is_plain and numbers == array.ravel().tolist()
+    return repr(value) in (repr(array.tolist()), repr(array.ravel().tolist()))
 
 
 def parts_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -405,9 +394,8 @@ def parts_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, list | tuple):
         yield from [(f"{name}[{i}]", part) for i, part in enumerate(value)]
     elif isinstance(value, functools.partial):
-        yield f"{name}.func", value.func
-        yield from parts_of(f"{name}.args", value.args)
-        yield from parts_of(f"{name}.keywords", value.keywords)
+        yield from [(f"{name}.func", value.func), (f"{name}.args", value.args)]
+        yield f"{name}.keywords", value.keywords
     elif inspect.isfunction(value):
         yield from [(f"{name}'s {key}", part) for key, part in closed_over(value)]
     elif inspect.ismethod(value) or inspect.isbuiltin(value):

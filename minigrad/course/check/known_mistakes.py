@@ -6,7 +6,6 @@ included in which the answer happens to be right.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
@@ -209,32 +208,20 @@ def of_the_copies(case: CaseFile, trial: Trial, run: Pass) -> Told:
 def of_one_slice(case: CaseFile, trial: Trial, run: Pass) -> Told:
     """The first, or the last, of a batch alone, or for all of it; also turned over."""
     gs = case.sent(trial, run.upstreams)
-    for axis, only in itertools.product((0, 1, -1), (0, -1)):
-        for is_for_all in (False, True):
-            alone = [None if g is None else _slice(g, axis, only) for g in gs]
-            times = [1 if g is None else _length(g, axis) for g in gs]
-            pairs = zip(alone, times, strict=True)
-            told = [n * a if is_for_all and a is not None else a for a, n in pairs]
-            yield "R14", case.gradients(trial, tuple(told))
+    for only in (0, -1):
+        alone = []
+        for g in gs:
+            part = None if g is None else np.zeros_like(g)
+            if part is not None and g is not None and g.ndim and len(g):
+                part[only] = g[only]
+            alone.append(part)
+        yield "R14", case.gradients(trial, tuple(alone))
+        for_all = [a if a is None or not a.ndim else len(a) * a for a in alone]
+        yield "R14", case.gradients(trial, tuple(for_all))
     right = case.truth(trial, run)
     yield "L06", tuple(None if a is None else a.T for a in right)
     for axes in OVER_ALL:
         yield "R11", tuple(None if a is None else _equal_along(a, axes) for a in right)
-
-
-def _length(g: Array, axis: int) -> int:
-    """How long an axis is; 1 for one that isn't there."""
-    return g.shape[axis] if -g.ndim <= axis < g.ndim else 1
-
-
-def _slice(g: Array, axis: int, only: int) -> Array:
-    """Zeros but for one slice along an axis; all zeros without such an axis."""
-    part = np.zeros_like(g)
-    if _length(g, axis) > 1:
-        np.moveaxis(part, axis, 0)[only] = np.moveaxis(g, axis, 0)[only]
-    elif _length(g, axis) == 1:
-        part = g
-    return part
 
 
 OVER_ALL = ((0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2))

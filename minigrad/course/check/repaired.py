@@ -30,9 +30,6 @@ ONE_CALL, WHOLE_TRIAL = 0.2, 3.0
 MODULES_SECONDS = 1.0
 """Where a module looks, most has words of its own, and a loop may run for ever."""
 
-CASES = 3
-"""So many wrong ones are made simpler."""
-
 OTHER_NUMBERS = 4
 """Times that numbers are drawn where a module looks at few of them."""
 
@@ -100,14 +97,13 @@ class OfFunction:
         found = repair(self.answer, may_be_right, self._is_solved)
         said = self.exercise.hinted(said_of(first, found))
         if not (said.story or said.crashed or self.exercise.contract.random):
-            said = self._on_simpler(said, wrong)
+            said = self._on_simpler(said, wrong[0])
         return (said, *findings[1:])
 
-    def _on_simpler(self, finding: Finding, wrong: Sequence[Case]) -> Finding:
+    def _on_simpler(self, finding: Finding, case: Case) -> Finding:
         """What calls with simpler numbers show of wrong ones."""
         evidence, contract = finding.evidence, self.exercise.contract
-        cases = [case for case in wrong if not case.is_bare][:CASES]
-        if evidence is None or not cases:
+        if evidence is None:
             return finding
         is_gradient = evidence.of in contract.arguments
         names = contract.arguments if is_gradient else contract.outputs
@@ -126,9 +122,9 @@ class OfFunction:
         looks = hint = ""
         try:
             if is_gradient:
-                looks, hint = of_units(look, cases[0], evidence.of, contract.outputs)
+                looks, hint = of_units(look, case, evidence.of, contract.outputs)
             if not looks:
-                looks, hint = of_constants(look, cases, contract.arguments)
+                looks, hint = of_constants(look, case, contract.arguments)
         except (OutOfTimeError, MemoryError):
             return finding
         return replace(finding, looks_like=looks, hint=hint) if looks else finding

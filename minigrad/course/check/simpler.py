@@ -21,38 +21,23 @@ Look = Callable[[Case], tuple[Array | None, Array]]
 """What came in a case, and what is right."""
 
 
-def of_constants(
-    look: Look, cases: Sequence[Case], names: Sequence[str]
-) -> tuple[str, str]:
+def of_constants(look: Look, case: Case, names: Sequence[str]) -> tuple[str, str]:
     """What makes it right once it's one number: an argument, or what is sent."""
-    floats = [
-        n for n in range(len(names)) if float in [type(c.inputs[n]) for c in cases]
-    ]
-    every = [dict(constants(case, names, floats)) for case in cases]
-    found = []
-    for words in every[0]:
-        told = [look(simple[words]) for simple in every]
-        is_told = any([right.any() for _, right in told])
-        if is_told and not any([is_off(*each) for each in told]):
-            found.append(words)
-    looks = f"It's right if {', or if '.join(found)}." if found else ""
+    seen = [(words, *look(simple)) for words, simple in constants(case, names)]
+    found = [w for w, got, right in seen if right.any() and not is_off(got, right)]
+    looks = f"In this case it's right if {', or if '.join(found)}." if found else ""
     what = "".join(found[:1]).partition(" is ")[0]
     return looks, f"What does another value of {what} change, and in which line?"
 
 
-def constants(
-    case: Case, names: Sequence[str], numbers: Sequence[int]
-) -> Iterator[tuple[str, Case]]:
+def constants(case: Case, names: Sequence[str]) -> Iterator[tuple[str, Case]]:
     """The case with one thing in it the same number everywhere, and words for that."""
     for i, value in enumerate(case.inputs):
-        for number in (0.0, 1.0):
-            told = number if i in numbers else None
-            words = f"{names[i]} is {number:g}"
-            if is_float(value):
-                told, words = np.full_like(value, number), f"{words} everywhere"
-            if told is not None:
-                inputs = (*case.inputs[:i], told, *case.inputs[i + 1 :])
-                yield words, replace(case, inputs=inputs)
+        for number in (0.0, 1.0) if is_float(value) or type(value) is float else ():
+            told = np.full_like(value, number) if is_float(value) else number
+            inputs = (*case.inputs[:i], told, *case.inputs[i + 1 :])
+            words = f"{names[i]} is {number:g}{' everywhere' * is_float(value)}"
+            yield words, replace(case, inputs=inputs)
     ones = tuple([None if g is None else np.ones_like(g) for g in case.upstreams])
     yield "grad_output is 1 everywhere", replace(case, upstream=ones)
 
@@ -65,7 +50,7 @@ def of_units(
     wrong = [each for each in seen if is_off(*each[1:])]
     right = [words for words, got, expected in seen if not is_off(got, expected)]
     words, got, expected = (*wrong, ("", None, np.zeros(())))[0]
-    if got is None or got.shape != expected.shape or not (right or outputs[1:]):
+    if got is None or got.shape != expected.shape or not seen[1:]:
         return "", ""
     at = worst(got, expected)
     looks = f"With a gradient of 1 {words} and 0 elsewhere, element {index_text(at)} "
@@ -83,9 +68,9 @@ def units(case: Case, outputs: Sequence[str]) -> Iterator[tuple[str, Case]]:
         for at in np.ndindex(g.shape) if g is not None else ():
             alone = np.array(g)
             alone[at] = 1.0
-            words = f"for {outputs[place]}" if outputs[1:] else ""
-            words += f" at {index_text(at)}" if at else ""
+            words = f"for {outputs[place]} " if outputs[1:] else ""
             sent = (*gs[:place], alone, *gs[place + 1 :])
+            words += f"at {index_text(at)}" if at else ""
             yield words.strip(), replace(case, upstream=sent)
 
 

@@ -154,18 +154,12 @@ def element(
 
 def about_shape(got: Array, right: Array) -> str:
     """What is true of a wrong shape, whatever the numbers."""
-    if got.ndim == right.ndim:
-        pairs = enumerate(zip(got.shape, right.shape, strict=True))
-        off = [(axis, *lengths) for axis, lengths in pairs if len({*lengths}) > 1]
-        if len(off) == 1:
-            axis, length, wanted = off[0]
-            looks = f"Axis {axis} has length {length}, and should have {wanted}."
-            same = [i for i, n in enumerate(right.shape) if n == length]
-            return (
-                f"{looks} ({length} is the length of axis {same[0]}.)"
-                if same
-                else looks
-            )
+    lengths = enumerate(zip(got.shape, right.shape, strict=False))
+    off = [(axis, *pair) for axis, pair in lengths if len({*pair}) > 1]
+    if got.ndim == right.ndim and len(off) == 1:
+        axis, mine, wanted = off[0]
+        same = [f", as axis {i} has" for i, n in enumerate(right.shape) if n == mine]
+        return f"Axis {axis} has length {mine}{(*same, '')[0]}; it should be {wanted}."
     if got.size == right.size:
         return "It has as many numbers as it should, in another shape."
     if got.size > right.size:

@@ -14,7 +14,7 @@ say = Messages(__name__)
 
 
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
-    """The diamond, then random graphs; a join that is not the sum, best with a name."""
+    """The diamond, then random graphs; a name has to fit all that is wrong."""
     cases = [(["y", "c", "b", "a"], graphs.DIAMOND)]
     cases += [graphs.drawn(random, size) for size in (2, 6, 40)]
     order, edges = cases[2]
@@ -42,34 +42,25 @@ class Call:
     def __init__(
         self, found: dict[str, float], order: list[str], edges: graphs.Edges
     ) -> None:
-        self.size, self.edges = len(order), edges
         self.parts = graphs.addends(order, edges)
         right = graphs.gradients(order, edges)
         self.got = {name: float(found.get(name, 0.0)) for name in order}
         wrong = [n for n in order if not np.isclose(self.got[n], right[n])]
-        self.came: dict[str, list[float]] = {name: [] for name in order}
-        behind = set()
-        for name, pairs in edges.items():
-            for receiver, slope in pairs:
-                self.came[receiver].append(slope)
-                behind |= {receiver} if name in wrong else set()
+        # Of each node the edges that lead there: where from, and with which slope.
+        self.came: dict[str, list[tuple[str, float]]] = {name: [] for name in order}
+        for name in order:
+            for receiver, slope in edges[name]:
+                self.came[receiver].append((name, slope))
+        behind = {n for n in order if {user for user, _ in self.came[n]} & {*wrong}}
         self.firsts = [name for name in wrong if name not in behind]
-        self.rights = [n for n in order if n not in behind and n not in wrong]
-
-    def fitting(self) -> set[str]:
-        """The usual mistakes that leave just this at the first nodes."""
-        if not all([self.parts[name] for name in self.firsts]):
-            return set()
-        signs = [(usual(self.parts[n], self.came[n]), self.got[n]) for n in self.firsts]
-        return {m for m in MISTAKES if all(np.isclose(s[m], got) for s, got in signs)}
+        self.rights = {*order} - behind - {*wrong}
 
     def traits(self, name: str) -> dict[traits.Trait, bool]:
         """What may be special about a node."""
-        twice = any([[to for to, _ in e].count(name) > 1 for e in self.edges.values()])
-        parts = self.parts[name]
+        parts, users = self.parts[name], [user for user, _ in self.came[name]]
         return {
-            ("two edges lead there from one node", ""): twice,
-            ("a negative number arrives", "no negative number arrives"): min(parts) < 0,
+            ("two edges lead there from one node", ""): len({*users}) < len(users),
+            ("a negative number arrives", ""): min(parts, default=0) < 0,
             ("fractions arrive", ""): any([part % 1 for part in parts]),
             ("several numbers arrive", "one number arrives"): len(parts) > 1,
         }
@@ -77,28 +68,27 @@ class Call:
 
 def wrong_in(wrong: list[Call], calls: list[Call]) -> Faults:
     """The first node that is wrong, and what it has in common with the others."""
-    for call in wrong:
-        at = call.firsts[0]
+    firsts = [(call, name) for call in wrong for name in call.firsts]
+    for call, at in firsts:
         if not call.parts[at]:
             yield say("root", got=call.got[at])
-        fitting = set.intersection(*[each.fitting() for each in wrong])
-        name = f"wrong.{min(fitting)}" if len(fitting) == 1 else "wrong"
-        bad = [each.traits(n) for each in calls for n in each.firsts]
-        good = [each.traits(n) for each in calls for n in each.rights if each.parts[n]]
+        signs = [usual(c.parts[n], [s for _, s in c.came[n]]) for c, n in firsts]
+        got = [c.got[n] for c, n in firsts]
+        fitting = [m for m in signs[0] if np.allclose([each[m] for each in signs], got)]
+        name = f"wrong.{fitting[0]}" if len(fitting) == 1 else "wrong"
+        bad = [each.traits(n) for each, n in firsts]
+        good = [each.traits(n) for each in calls for n in each.rights]
         words = [w for w in traits.separating(bad, good) if w]
-        numbers = " + ".join([f"{part:g}" for part in call.parts[at]])
-        said = {
-            "size": call.size,
-            "got": call.got[at],
-            "at": at,
-            "arrives": "arrives" if len(call.parts[at]) == 1 else "arrive",
-            "total": numbers.replace("+ -", "- "),
-            "words": (*words, "")[0],
-        }
-        yield say("wrong.where" if name == "wrong" and words else name, **said)
-
-
-MISTAKES = ("last", "first", "nothing", "mean", "one_more", "slopes", "joined")
+        total = " + ".join([f"{part:g}" for part in call.parts[at]])
+        yield say(
+            "wrong.where" if name == "wrong" and words else name,
+            size=len(call.got),
+            got=call.got[at],
+            at=at,
+            arrives="arrives" if len(call.parts[at]) == 1 else "arrive",
+            total=total.replace("+ -", "- "),
+            words=(*words, "")[0],
+        )
 
 
 def usual(parts: list[float], slopes: list[float]) -> dict[str, float]:

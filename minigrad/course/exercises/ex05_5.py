@@ -12,7 +12,7 @@ import numpy as np
 from minigrad.course.check import Array, Faults, Finding, first_line, left_behind
 from minigrad.course.check.probes import seen, traversals
 from minigrad.course.check.probes.traversals import Traversal
-from minigrad.course.exercises.messages import Messages, named
+from minigrad.course.exercises.messages import Messages, in_short, named
 
 say = Messages(__name__)
 
@@ -247,11 +247,10 @@ def wrong_leaf(
             "replaced": [new] if had.any() else [],
             "twice": [] if had.any() else [2 * new],
             "overwritten": [had + each for each in parts] if len(parts) > 1 else [],
-            "mean": [had + new / len(parts)] if len(parts) > 1 else [],
-            "next": [had + new + right[n] for n in range(len(right)) if n != place],
         }
         fits = partial(any_is, got)
-        arrays = {"got": got, "wanted": had + new, "had": had}
+        shown = " and ".join(map(in_short, parts))
+        arrays = {"got": got, "wanted": had + new, "had": had, "parts": shown}
         return say(named("leaf", usual, fits), **said, **arrays)
     return None
 
