@@ -332,26 +332,30 @@ class Call:
         # A second call of save_for_backward replaces what the first one was given.
         given = zip(self.watch.given, self.watch.at_call, packed, strict=True)
         ends = [*self.arguments, *self.results()]
+        memories = [self.engine.memory(x) for x in ends if self.engine.is_tensor(x)]
+
+        def shares(array: Array) -> bool:
+            return any([np.shares_memory(array, memory) for memory in memories])
+
         saved = tuple(
             Saved(
                 at_call,
                 self.engine.memory(now).copy(),
                 any(tensor is end for end in ends),
+                shares(self.engine.memory(now)),
             )
             for tensor, at_call, now in given
             if at_call is not None and now is not None
         )
-        tensors = [x for x in ends if self.engine.is_tensor(x)]
         attributes = []
         for name, value in self.named_parts(vars(ctx)):
             is_tensor = self.engine.is_tensor(value)
             array = self.engine.memory(value) if is_tensor else value
-            shares = any(
-                np.shares_memory(array, self.engine.memory(x)) for x in tensors
-            )
             is_output = any(value is y for y in self.results())
             kind = type(value).__name__
-            attributes.append(Attribute(name, kind, array.copy(), shares, is_output))
+            attributes.append(
+                Attribute(name, kind, array.copy(), shares(array), is_output)
+            )
         return {
             "saved": saved,
             "attributes": tuple(attributes),

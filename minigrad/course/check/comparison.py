@@ -313,7 +313,6 @@ def _of_coefficients(name: str, mine: Array, right: Array) -> Said | None:
     off = np.abs(mine - right) > 1e-5
     if not off.any():
         return None
-    looks = "The numbers are those of a slope with one term that isn't right."
     hint = f"Take the slope at two points with a small step. Which power of {name} is "
     hint += "in each of your terms, with which factor and sign?"
     if np.allclose(np.abs(mine), np.abs(right), atol=1e-5):
@@ -328,8 +327,9 @@ def _of_coefficients(name: str, mine: Array, right: Array) -> Said | None:
             return Said(("L02",), looks, hint)
         if mine[at] == 0:
             return Said((), "A term of the slope is missing.", hint)
-        looks = "Your slope has a term too many."
-    return Said((), looks, hint)
+        return Said((), "Your slope has a term too many.", hint)
+    looks = f"Your slope is made of other powers of {name} than the right one, or of "
+    return Said((), f"{looks}the same with other factors.", hint)
 
 
 def by_cases(

@@ -175,12 +175,14 @@ def upstreams_in_memory(case: CaseFile) -> Iterator[Finding]:
             continue
         what = f"for {fact.case.name}, {LIES[trial.name]}"
         where = f"{case.name}.backward"
+        writes = run.crash is not None and "InplaceError" in run.crash.kinds
         if run.crash:
             what = f"{what}: {thrown(run.crash)}"
             where = where_of(case, run.crash)
         else:
             what = f"{what}, the gradient of {_names(case, trial, run)} is wrong"
-        yield Finding(("T04",), what, where, crashed=run.crash is not None)
+        ids = ("M01",) if writes else ("T04",)
+        yield Finding(ids, what, where, crashed=run.crash is not None)
         return
 
 

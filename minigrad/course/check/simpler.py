@@ -25,9 +25,17 @@ def of_constants(look: Look, case: Case, names: Sequence[str]) -> tuple[str, str
     """What makes it right once it's one number: an argument, or what is sent."""
     seen = [(words, *look(simple)) for words, simple in constants(case, names)]
     found = [w for w, got, right in seen if right.any() and not is_off(got, right)]
-    looks = f"In this case it's right if {', or if '.join(found)}." if found else ""
-    what = "".join(found[:1]).partition(" is ")[0]
-    return looks, f"What does another value of {what} change, and in which line?"
+    if found:
+        what = found[0].partition(" is ")[0]
+        looks = f"In this case it's right if {', or if '.join(found)}."
+        return looks, f"What does another value of {what} change, and in which line?"
+    for words, got, right in seen:
+        if right.any() and got is not None and got.shape == right.shape != (0,):
+            at = worst(got, right)
+            looks = f"In this case, if {words}, element {index_text(at)} is "
+            looks += f"{got[at]:.4g}; it should be {right[at]:.4g}."
+            return looks, "Which terms of your formula are left then, and which should?"
+    return "", ""
 
 
 def constants(case: Case, names: Sequence[str]) -> Iterator[tuple[str, Case]]:

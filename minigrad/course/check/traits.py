@@ -17,6 +17,8 @@ from minigrad.course.check.facts import Array, Case, is_float
 LARGE = 50.0
 """From numbers like this on, exponentials begin to overflow."""
 
+TINY = 1e-4
+
 Trait = tuple[str, str]
 
 
@@ -82,7 +84,8 @@ def _of_numbers(name: str, array: Array) -> dict[Trait, bool]:
         in_a_row: bool(np.any(within == 0)),
     }
     if is_float(array):
-        found[near] = bool(np.any((steps > 0) & (steps < 1e-6)))
+        size = np.max(np.abs(array), initial=0.0)
+        found[near] = bool(np.any((steps > 0) & (steps < 1e-6 * size)))
         found[zeros] = bool(np.any(array == 0))
         found[large] = bool(np.any(np.abs(array) >= LARGE))
         found[negative] = bool(np.any(array < 0))
@@ -154,8 +157,10 @@ def of_elements(
         yield f"{name} is above 1 or below -1", np.abs(array) > 1
         yield f"{name} is between -1 and 1", np.abs(array) < 1
         yield f"{name} is large", np.abs(array) >= LARGE
+        yield f"{name} is positive and tiny", (array > 0) & (array < TINY)
     for axis, places in enumerate(np.indices(shape)):
         yield f"the index along axis {axis} is 0", places == 0
+        yield f"the index along axis {axis} isn't 0", places != 0
 
 
 def where_wrong(

@@ -51,6 +51,7 @@ def fault_in(
         rows = hessian_times(np.ones_like(v), x, a, b)
         known = {"adds": slopes + right, "held": right, "twice": right * v}
         known |= {"rows": rows, "late": rows * v, "slopes": slopes * v}
+        known["diagonal"] = 6 * ((a * x).sum() * a**2 + b * x) * v
         # What was in x.grad before the call, ones, may be in it as well.
         near = [np.allclose(got, k) or np.allclose(got, k + 1) for k in known.values()]
         name = named("wrong", dict(zip(known, near, strict=True)), bool)
