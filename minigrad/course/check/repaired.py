@@ -8,7 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import backward_checks, forward_checks, gradient_checks
+from minigrad.course.check import (
+    backward_checks,
+    forward_checks,
+    gradient_checks,
+    simpler,
+)
 from minigrad.course.check.calls import Call
 from minigrad.course.check.casefile import CaseFile
 from minigrad.course.check.exercise import Exercise
@@ -20,7 +25,6 @@ from minigrad.course.check.observation import StoppedError, observe
 from minigrad.course.check.references import References
 from minigrad.course.check.repair import Repair, repair
 from minigrad.course.check.samples import samples_of
-from minigrad.course.check.simpler import of_constants, of_units
 from minigrad.course.check.spy import Watch
 from minigrad.course.check.trials import needed_in
 
@@ -34,6 +38,8 @@ OTHER_NUMBERS = 4
 """Times that numbers are drawn where a module looks at few of them."""
 
 HINT = "What should each part of this line come to? Compare it for one small case."
+
+LEFT = "Which terms of your formula are left then, and which should be?"
 
 
 def said_of(finding: Finding, found: Repair | None, ids: bool = True) -> Finding:
@@ -119,15 +125,14 @@ class OfFunction:
                 rights = self.references.gradients(case.inputs, case.upstreams)
             return seen[place].value if place < len(seen) else None, rights[place]
 
-        looks = hint = ""
+        cases = [*simpler.constants(case, contract.arguments)]
+        if is_gradient:
+            cases = [*simpler.units(case, contract.outputs), *cases]
         try:
-            if is_gradient:
-                looks, hint = of_units(look, case, evidence.of, contract.outputs)
-            if not looks:
-                looks, hint = of_constants(look, case, contract.arguments)
+            looks = simpler.said_of(look, iter(cases))
         except (OutOfTimeError, MemoryError):
             return finding
-        return replace(finding, looks_like=looks, hint=hint) if looks else finding
+        return replace(finding, looks_like=looks, hint=LEFT) if looks else finding
 
     def _is_solved(self) -> bool:
         self.deadline.restart(WHOLE_TRIAL)
