@@ -53,8 +53,8 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
         _by_outputs(case, samples),
         _without_upstream(samples),
         _by_powers(case, plain),
-        _not_in_proportion(samples),
         _of_signs(case, plain),
+        _not_in_proportion(samples),
         _taken_for(case, plain),
         _by_elements(case, plain),
         _by_ratios(case, plain),
@@ -137,9 +137,8 @@ def _used_alone(case: CaseFile, samples: Sequence[Sample]) -> dict[str, list[Sam
         if len(used) == 1:
             alone.setdefault(used[0], []).append(s)
     seen = {id(s.fact) for each in alone.values() for s in each}
-    return (
-        {} if any([s.is_wrong and id(s.fact) not in seen for s in samples]) else alone
-    )
+    is_told = all([id(s.fact) in seen for s in samples if s.is_wrong])
+    return alone if is_told else {}
 
 
 def _arrives_elsewhere(sample: Sample) -> bool:

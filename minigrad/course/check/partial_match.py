@@ -53,9 +53,8 @@ def are_the_turned(wrong: Sequence[Facts], every: Sequence[Facts]) -> bool:
     bad = {id(fact) for fact in wrong}
     turned = {id(fact) for fact in every if has_other_order(fact)}
     others = {_axes_of(fact) for fact in every if id(fact) not in turned}
-    return (
-        bool(bad) and bad == turned and all(_axes_of(fact) in others for fact in wrong)
-    )
+    alike = all(_axes_of(fact) in others for fact in wrong)
+    return bool(bad) and bad == turned and alike
 
 
 def _axes_of(fact: Facts) -> tuple[int, ...]:

@@ -157,9 +157,7 @@ def about_shape(got: Array, right: Array) -> str:
     lengths = enumerate(zip(got.shape, right.shape, strict=False))
     off = [(axis, *pair) for axis, pair in lengths if len({*pair}) > 1]
     if got.ndim == right.ndim and len(off) == 1:
-        axis, mine, wanted = off[0]
-        same = [f", as axis {i} has" for i, n in enumerate(right.shape) if n == mine]
-        return f"Axis {axis} has length {mine}{(*same, '')[0]}; it should be {wanted}."
+        return "Axis {} has length {}; it should be {}.".format(*off[0])
     if got.size == right.size:
         return "It has as many numbers as it should, in another shape."
     if got.size > right.size:
