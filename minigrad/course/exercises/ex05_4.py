@@ -77,7 +77,7 @@ def wrong_in(wrong: list[Call], calls: list[Call]) -> Faults:
         words = [w for w in traits.separating(bad, good) if w]
         total = " + ".join([f"{part:g}" for part in call.parts[at]])
         yield say(
-            "wrong.where" if name == "wrong" and words else name,
+            "wrong.common" if name == "wrong" and words else name,
             size=len(call.got),
             got=call.got[at],
             at=at,

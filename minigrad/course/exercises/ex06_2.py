@@ -168,8 +168,6 @@ def finding_of(g: Array, shape: Shape, made: Any) -> Finding | None:
         return say("no_tensor", made=made, **said)
     if made.shape != shape:
         name = "other_shape" if g.size else "other_shape.no_copy"
-        if g.size and is_squeezed(made, summed(g, shape)):
-            name = "other_shape.squeezed"
         return say(name, made=made.shape, **said)
     right = summed(g, shape)
     if np.allclose(made, right):
@@ -190,12 +188,6 @@ def axes_of(g: Array, shape: Shape, made: Any) -> str:
                 over = {"kind": kind, "axes": axes, "shape": shape, "given": g.shape}
                 return say("over" if axes else "over.none", **over).what
     return ""
-
-
-def is_squeezed(made: Array, right: Array) -> bool:
-    """Whether only axes of length 1 are missing, or too many."""
-    alike = np.squeeze(made).shape == np.squeeze(right).shape
-    return alike and np.allclose(np.squeeze(made), np.squeeze(right))
 
 
 def name_of(tried: list[Tried]) -> tuple[str, ...]:

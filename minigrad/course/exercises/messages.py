@@ -12,8 +12,13 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Crash, Finding, pass_on_todo, side_effects
-from minigrad.course.check.forward_checks import question_about
+from minigrad.course.check import (
+    Crash,
+    Finding,
+    pass_on_todo,
+    question_about,
+    side_effects,
+)
 
 WORDS = ("what", "where", "looks_like", "hint")
 NOTHING: Mapping[str, Any] = {}
