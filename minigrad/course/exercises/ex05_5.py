@@ -249,7 +249,7 @@ def wrong_leaf(
             "overwritten": [had + each for each in parts] if len(parts) > 1 else [],
         }
         fits = partial(any_is, got)
-        shown = " and ".join(map(in_short, parts))
+        shown = " and ".join([*map(in_short, parts[:3]), *["more" for _ in parts[3:4]]])
         arrays = {"got": got, "wanted": had + new, "had": had, "parts": shown}
         return say(named("leaf", usual, fits), **said, **arrays)
     return None
