@@ -14,6 +14,7 @@ from minigrad.course.check import (
     side_effects,
     submission,
     ten_questions,
+    traits,
     trials,
     verdict,
 )
@@ -48,6 +49,7 @@ from minigrad.course.check.facts import (
     Trial,
 )
 from minigrad.course.check.findings import Faults, Finding
+from minigrad.course.check.forward_checks import question_about
 from minigrad.course.check.lifetimes import peak_bytes, watch
 from minigrad.course.check.limits import (
     Deadline,
@@ -138,6 +140,7 @@ __all__ = [
     "pass_on_todo",
     "peak_bytes",
     "probes",
+    "question_about",
     "questions",
     "says_todo",
     "self_review",
@@ -147,6 +150,7 @@ __all__ = [
     "ten_questions",
     "thrown",
     "tolerance",
+    "traits",
     "trials",
     "verdict",
     "watch",

@@ -18,6 +18,8 @@ from minigrad.course.check.facts import Array, Crash, Facts, Pass, Trial, is_flo
 from minigrad.course.check.findings import UNNAMED, Finding
 from minigrad.course.check.forward_checks import (
     confuses_parameters,
+    question_about,
+    story_about,
     unexplained,
     where_of,
 )
@@ -187,9 +189,13 @@ def _by_the_numbers(
         ids = (name,) if name and not found else UNNAMED
     if found:
         # The ordinary case is told first: there is a number to look at.
-        yield replace(
+        first = replace(
             found[0], ids=ids, what=f"{found[0].what}. And {told}", crashed=True
         )
+        if not first.story:
+            story, hint = story_about(crash.text), question_about(crash.text)
+            first = replace(first, looks_like=story, hint=hint)
+        yield first
         return
     yield unexplained(ids, crash, what, where)
 

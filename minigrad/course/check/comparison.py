@@ -53,8 +53,8 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
         _by_outputs(case, samples),
         _without_upstream(samples),
         _by_powers(case, plain),
-        _not_in_proportion(samples),
         _of_signs(case, plain),
+        _not_in_proportion(samples),
         _taken_for(case, plain),
         _by_elements(case, plain),
         _by_ratios(case, plain),
@@ -129,13 +129,16 @@ def right_alone(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
 
 
 def _used_alone(case: CaseFile, samples: Sequence[Sample]) -> dict[str, list[Sample]]:
+    """The samples of one output alone; none if what is wrong has no such sample."""
     alone: dict[str, list[Sample]] = {}
     for s in samples:
         pairs = zip(case.contract.outputs, s.run.upstreams, strict=True)
         used = [name for name, g in pairs if g is not None]
         if len(used) == 1:
             alone.setdefault(used[0], []).append(s)
-    return alone
+    seen = {id(s.fact) for each in alone.values() for s in each}
+    is_told = all([id(s.fact) in seen for s in samples if s.is_wrong])
+    return alone if is_told else {}
 
 
 def _arrives_elsewhere(sample: Sample) -> bool:
@@ -181,19 +184,18 @@ def _without_upstream(samples: Sequence[Sample]) -> Said | None:
 
 
 def _not_in_proportion(samples: Sequence[Sample]) -> Said | None:
-    """Twice the upstream gradient does not give twice the gradient."""
+    """Another multiple of the upstream gradient does not give that of the gradient."""
     by_name = {(s.fact.case.name, s.trial.name): s.got for s in samples}
     for (name, trial), got in by_name.items():
-        twice = by_name.get((name, "double"))
-        if trial != "plain" or got is None or twice is None or not got.size:
-            continue
-        if got.shape == twice.shape and error_of(twice, 2 * got) > 1e-4:
-            return Said(
-                (),
-                "Twice the upstream gradient doesn't give twice your gradient.",
-                "Each term has to hold grad_output once, as a factor. Which line of "
-                "backward does something else with it?",
-            )
+        for other, times, words in (("double", 2, "Twice"), ("negative", -1, "Minus")):
+            seen = by_name.get((name, other))
+            if trial != "plain" or got is None or seen is None or not got.size:
+                continue
+            if got.shape == seen.shape and error_of(seen, times * got) > 1e-4:
+                looks = f"{words} the upstream gradient doesn't give {words.lower()} "
+                hint = "Each term has to hold grad_output once, as a factor. Which "
+                hint += "line of backward does something else with it?"
+                return Said((), f"{looks}your gradient.", hint)
     return None
 
 
@@ -310,7 +312,6 @@ def _of_coefficients(name: str, mine: Array, right: Array) -> Said | None:
     off = np.abs(mine - right) > 1e-5
     if not off.any():
         return None
-    looks = "The numbers are those of a slope with one term that isn't right."
     hint = f"Take the slope at two points with a small step. Which power of {name} is "
     hint += "in each of your terms, with which factor and sign?"
     if np.allclose(np.abs(mine), np.abs(right), atol=1e-5):
@@ -325,8 +326,9 @@ def _of_coefficients(name: str, mine: Array, right: Array) -> Said | None:
             return Said(("L02",), looks, hint)
         if mine[at] == 0:
             return Said((), "A term of the slope is missing.", hint)
-        looks = "Your slope has a term too many."
-    return Said((), looks, hint)
+        return Said((), "Your slope has a term too many.", hint)
+    looks = f"Your slope is made of other powers of {name} than the right one, or of "
+    return Said((), f"{looks}the same with other factors.", hint)
 
 
 def by_cases(

@@ -171,6 +171,8 @@ def _ordinary_first(
         return [*found, *crashes]
     if found[0].what == crash.what:
         return [*found, *crashes[1:]]
+    if found[0].crashed and not found[0].ids:
+        return crashes
     # One mistake may well be behind both.
     first = replace(
         found[0],

@@ -206,7 +206,7 @@ def of_the_copies(case: CaseFile, trial: Trial, run: Pass) -> Told:
 
 
 def of_one_slice(case: CaseFile, trial: Trial, run: Pass) -> Told:
-    """The first, or the last, of a batch alone; also turned over."""
+    """The first, or the last, of a batch alone, or for all of it; also turned over."""
     gs = case.sent(trial, run.upstreams)
     for only in (0, -1):
         alone = []
@@ -216,6 +216,8 @@ def of_one_slice(case: CaseFile, trial: Trial, run: Pass) -> Told:
                 part[only] = g[only]
             alone.append(part)
         yield "R14", case.gradients(trial, tuple(alone))
+        for_all = [a if a is None or not a.ndim else len(a) * a for a in alone]
+        yield "R14", case.gradients(trial, tuple(for_all))
     right = case.truth(trial, run)
     yield "L06", tuple(None if a is None else a.T for a in right)
     for axes in OVER_ALL:

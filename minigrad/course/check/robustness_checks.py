@@ -112,7 +112,7 @@ def spared_work(case: CaseFile) -> Iterator[Finding]:
         for name in case.contract.spares:
             if name in ran:
                 what = f"backward computes {name}, and the task asks it not to"
-                hint = "Which result of forward has these numbers already?"
+                hint = "Can these numbers be had from what forward returns?"
                 yield Finding(UNNAMED, what, f"{case.name}.backward", hint=hint)
                 return
 
@@ -175,12 +175,14 @@ def upstreams_in_memory(case: CaseFile) -> Iterator[Finding]:
             continue
         what = f"for {fact.case.name}, {LIES[trial.name]}"
         where = f"{case.name}.backward"
+        writes = run.crash is not None and "InplaceError" in run.crash.kinds
         if run.crash:
             what = f"{what}: {thrown(run.crash)}"
             where = where_of(case, run.crash)
         else:
             what = f"{what}, the gradient of {_names(case, trial, run)} is wrong"
-        yield Finding(("T04",), what, where, crashed=run.crash is not None)
+        ids = ("M01",) if writes else ("T04",)
+        yield Finding(ids, what, where, crashed=run.crash is not None)
         return
 
 

@@ -126,7 +126,7 @@ def more_bytes_than_allowed(case: CaseFile) -> Iterator[Finding]:
 def held(trial: Trial) -> Iterator[tuple[Array, bool]]:
     """Every array that ctx holds on to, and whether it is memory of its own."""
     for saved in trial.saved:
-        yield saved.packed, not saved.in_graph
+        yield saved.packed, not saved.shares_memory
     for attribute in trial.attributes:
         yield attribute.value, not attribute.shares_memory
 

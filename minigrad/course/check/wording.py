@@ -154,6 +154,10 @@ def element(
 
 def about_shape(got: Array, right: Array) -> str:
     """What is true of a wrong shape, whatever the numbers."""
+    lengths = enumerate(zip(got.shape, right.shape, strict=False))
+    off = [(axis, *pair) for axis, pair in lengths if len({*pair}) > 1]
+    if got.ndim == right.ndim and len(off) == 1:
+        return "Axis {} has length {}; it should be {}.".format(*off[0])
     if got.size == right.size:
         return "It has as many numbers as it should, in another shape."
     if got.size > right.size:

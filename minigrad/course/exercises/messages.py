@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Crash, Finding, pass_on_todo, side_effects
+from minigrad.course.check import (
+    Crash,
+    Finding,
+    pass_on_todo,
+    question_about,
+    side_effects,
+)
 
 WORDS = ("what", "where", "looks_like", "hint")
 NOTHING: Mapping[str, Any] = {}
@@ -61,7 +67,8 @@ class Messages:
         fitting = [row for row in rows if is_about(row, crash)]
         usual = {"what": "{text}", "crashed": True}
         row = fitting[0] if fitting else {}
-        return _finding({**usual, **said, **row}, values, self._key(name, row))
+        found = _finding({**usual, **said, **row}, values, self._key(name, row))
+        return found.with_hint("" if found.hint else question_about(crash.text))
 
     def _key(self, name: str, row: Mapping[str, Any] = NOTHING) -> str:
         return key_of(self._module, name, row)
