@@ -9,9 +9,10 @@ import numpy as np
 
 from minigrad.engine.core.node import AccumulateGrad
 from minigrad.engine.core.tensor import Tensor
+from minigrad.tracing import sentences
 from minigrad.tracing.foreign import ForeignNode
 from minigrad.tracing.graph_log import GraphLog
-from minigrad.tracing.log import ENGINE, STORY, Event, EventLog, step
+from minigrad.tracing.log import ENGINE, STORY, Event, EventLog, step, turn
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import Card
 from minigrad.tracing.values import Ref
@@ -86,9 +87,8 @@ class BackwardStory:
             if card.is_users and self._hears_lines:
                 self._watch(node._forward_cls)
         name = card.node or self._graph.number(card)
-        fields = {"n": name, "g": [*map(self._look, gradients)]}
-        level = ENGINE if card.is_leaf else STORY
-        log.emit((step, "node.enter", None, "pick the next ready node", fields, level))
+        level, given = ENGINE if card.is_leaf else STORY, (*map(self._look, gradients),)
+        log.emit((turn, "node.enter", "pick the next ready node", level, name, given))
         if len(gradients) > 1:
             self._say_unused_outputs(node, gradients)
         self._picked, self._card = node, card
@@ -97,7 +97,7 @@ class BackwardStory:
 
     def say_rule_called(self, card: Card) -> None:
         """The rule of a user's node, whose card is given, is about to run."""
-        say = message, "rule.called", {"rule": card.kind.rule}
+        say = sentences.begins, "rule.called", card.kind.rule
         self._log.emit((step, "phase", say, "call its backward"))
 
     def _say_unused_outputs(self, node: Any, gradients: list[Any]) -> None:
@@ -144,7 +144,7 @@ class BackwardStory:
         total: Any,
     ) -> None:
         card = self._card if node is self._picked else self._cards.of(node)
-        edge = self._graph.edge_from.get((card.node, slot))
+        edge = self._graph.edge_from(card, slot)
         if edge is None:
             return  # the graph was too large to be shown whole
         end = self._cards.get(id(receiver)) or self._cards.new(receiver)
@@ -180,8 +180,7 @@ class BackwardStory:
         card.seen_at = -1
         log.memory.released(node, card)
         level = STORY if card.is_users else ENGINE
-        told = step, "ctx.free", None, "release", {"n": owner}, level
-        log.emit(told, looked=True)
+        log.emit((turn, "ctx.free", "release", level, owner), looked=True)
 
     def backward_finished(self, task: Any) -> None:
         self._end_those_inside(task)
@@ -215,7 +214,7 @@ class BackwardStory:
         if card is None:
             return
         log, name = self._log, card.node or self._graph.number(card)
-        log.emit((step, "node.exit", None, "", {"n": name}, ENGINE))
+        log.emit((turn, "node.exit", "", ENGINE, name))
         if not card.is_leaf:
             log.ctxs.close(node)
 

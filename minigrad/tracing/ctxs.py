@@ -13,7 +13,7 @@ from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
 from minigrad.tracing.marks import ATOMS, mark_of
 from minigrad.tracing.memory import kept_by
-from minigrad.tracing.nodes import NOTHING, UNNEEDED, Card, Cards, End, edges_text
+from minigrad.tracing.nodes import NOTHING, UNNEEDED, Card, Cards, End, Kind, edges_text
 from minigrad.tracing.savers import Savers
 from minigrad.tracing.values import FORGOTTEN, Note, Ref, ValueStore, plain
 from minigrad.utils._region import Placeholder
@@ -34,7 +34,8 @@ class CtxLog:
     """
 
     def __init__(self, cards: Cards, values: ValueStore) -> None:
-        self.entries: list[dict[str, Any]] = []
+        self.kinds: list[Kind] = []
+        """Of each ctx, in the order of their ids."""
         self.at_work: list[tuple[Any, Card]] = []
         self.touched = 0
         self.ran = 0
@@ -77,11 +78,18 @@ class CtxLog:
     def id_of(self, card: Card) -> str:
         """The id of the ctx of ``card``, which gets an entry when it is first met."""
         if card.ctx is None:
-            card.ctx = f"c{len(self.entries)}"
-            name, function = card.kind.name, card.kind.function
-            entry = {"id": card.ctx, "name": name, "function": function, "node": None}
-            self.entries.append(entry)
+            card.ctx = f"c{len(self.kinds)}"
+            self.kinds.append(card.kind)
         return card.ctx
+
+    def finish(self, graph: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The ctxs as data; the nodes of ``graph`` know theirs."""
+        nodes = {node["ctx"]: node["id"] for node in graph["nodes"]}
+        return [
+            {"id": name, "name": kind.name, "function": kind.function}
+            | {"node": nodes.get(name)}
+            for name, kind in ((f"c{n}", kind) for n, kind in enumerate(self.kinds))
+        ]
 
     def changes(self, card: Card, ctx: Any) -> Any:
         """What is new on ``ctx`` since it was last shown, or what makes that later."""
@@ -127,7 +135,7 @@ class CtxLog:
                 del marks[key]
         if not new and not gone:
             return None
-        return {"id": card.ctx, "set": new, "del": gone}
+        return changed, card.ctx, new, gone
 
     def made(self, card: Card, ctx: Any) -> tuple[Any, list[Any]] | None:
         """What stands on the ctx of a built-in node, and the arrays that it has saved.
@@ -233,8 +241,11 @@ class CtxLog:
         return [change for change in changes if change is not None]
 
     def _ref(self, card: Card, key: str, value: Any) -> Ref:
-        if type(value) is Kept:
-            self._savers.add(card, value[1])
+        kind = type(value)
+        if kind is Tensor:
+            return self._values.tensor(value)
+        if kind is Kept:
+            self._savers.later(card)
             return self._values.saved_ref(*value)
         if isinstance(value, SavedSeen):
             self._savers.add(card, value.now())
@@ -330,6 +341,11 @@ def marks_as_made(card: Card, ctx: Any) -> dict[str, Any]:
     for name, value in (card.fixed or {}).items():
         marks[f"attr.{name}"] = mark_of(value)
     return marks
+
+
+def changed(name: str, new: dict[str, Ref], gone: list[str]) -> dict[str, Any]:
+    """What is new on a ctx, and what was taken off."""
+    return {"id": name, "set": new, "del": gone}
 
 
 def freed(name: str, count: int) -> dict[str, Any]:

@@ -11,12 +11,7 @@ from minigrad.tracing.calls import Fact
 from minigrad.tracing.codes import PHASES
 from minigrad.tracing.foreign import maker_of, version_of
 from minigrad.tracing.log import ENGINE, STORY, Event, EventLog
-from minigrad.tracing.nodes import (
-    Card,
-    End,
-    inputs_first,
-    receivers_of,
-)
+from minigrad.tracing.nodes import UNNEEDED, Card, End, inputs_first, receivers_of
 
 MOST_OLD_NODES: Final = 2_000
 FACTS: Final = ("ctx", "tensor", "outputs", "order", "again")
@@ -35,8 +30,8 @@ class GraphLog:
     def __init__(self, log: EventLog) -> None:
         self.nodes: list[tuple[Any, ...]] = []
         """Of each node its id, its class, its FACTS and its module."""
-        self.edges: list[tuple[str, int, str, int]] = []
-        """From which node and argument each leads, and to which node and output."""
+        self.edges: list[tuple[str, int, End]] = []
+        """From which node and argument each leads, and where to."""
         self.reruns = 0
         self.recorded_tasks: list[int] = []
         self.other_engine_runs = False
@@ -47,8 +42,6 @@ class GraphLog:
         self._log = log
         self._cards = log.cards
         self._count = 0
-        self.edge_from: dict[tuple[str | None, int], int] = {}
-        """The number of an edge by the node that it leads from, and the argument."""
         # Bound once: making a method anew for each event takes its time.
         self._joined = self.joined
         log.node_of, log.id_of = self._node_of, self.id_of
@@ -166,10 +159,10 @@ class GraphLog:
         shown = name, card.kind, ctx, tensor, outputs, order, again, module
         self.nodes.append(shown)
         edges, first = self.edges, len(self.edges)
+        card.first_edge = first
         for slot, end in enumerate(call[0]):
             if end is not None and end[3] is not None:
-                self.edge_from[name, slot] = len(edges)
-                edges.append((name, slot, end[3], end[2]))
+                edges.append((name, slot, end))
         led = range(first, len(edges))
         told = self._joined, shown, led, *call, level, moved
         log.emit(told, cid=None if changes is None else ctx, changes=changes)
@@ -202,7 +195,8 @@ class GraphLog:
     def finish(self) -> dict[str, Any]:
         """The graph as data."""
         edges = []
-        for number, (sender, slot, to, to_slot) in enumerate(self.edges):
+        for number, (sender, slot, end) in enumerate(self.edges):
+            _, _, to_slot, to, _ = end or UNNEEDED
             edge = {"id": f"e{number}", "from": sender, "to": to, "slot": slot}
             edges.append(edge | {"to_slot": to_slot})
         nodes = []
@@ -216,6 +210,16 @@ class GraphLog:
                 node["module"] = module
             nodes.append(node)
         return {"nodes": nodes, "edges": edges, "modules": self.groups}
+
+    def edge_from(self, card: Card, slot: int) -> int | None:
+        """The number of the edge that leads from an argument of a node."""
+        edges = self.edges
+        last = min(card.first_edge + slot, len(edges) - 1)  # some have no edge
+        for number in range(last, card.first_edge - 1, -1):
+            sender, argument, _ = edges[number]
+            if argument == slot and sender == card.node:
+                return number
+        return None
 
     def number(self, card: Card) -> str:
         """The id of a node that has none yet, from now on."""

@@ -42,8 +42,8 @@ class Card(weakref.ref[Any]):
     """
 
     __slots__ = (
-        *("ctx", "edges", "fixed", "given", "is_leaf", "is_users", "key", "kind"),
-        *("kept", "label", "marks", "node", "seen_at", "state"),
+        *("ctx", "edges", "first_edge", "fixed", "given", "is_leaf", "is_users"),
+        *("kept", "key", "kind", "label", "marks", "node", "seen_at", "state"),
     )
 
     key: int
@@ -55,6 +55,8 @@ class Card(weakref.ref[Any]):
     ctx: str | None
     given: Any
     edges: list[End] | None
+    first_edge: int
+    """The number of its first edge, which those of its other arguments follow."""
     seen_at: int
     marks: dict[str, Any] | None
     fixed: dict[str, Any] | None
@@ -103,7 +105,7 @@ class Cards(dict[int, Card]):
         card.is_leaf, card.is_users = kind.is_leaf, kind.is_users
         card.node = card.ctx = card.given = card.edges = card.fixed = None
         card.marks = card.state = None
-        card.seen_at, card.kept = -1, ()
+        card.seen_at, card.first_edge, card.kept = -1, 0, ()
         return card
 
 

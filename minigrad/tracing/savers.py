@@ -32,7 +32,7 @@ class Savers:
             self._cards.setdefault(memory, {})[id(card)] = card
 
     def later(self, card: Card) -> None:
-        """The built-in node of ``card`` has saved something: look when it matters."""
+        """The node of ``card`` has saved something: look when it matters."""
         self._later.append(card)
         if len(self._later) > self._most:
             self._later = [one for one in self._later if one() is not None]

@@ -17,15 +17,22 @@ from minigrad.tracing.values import Note, brief, error_text, safely, short_repr
 NameOf = Callable[[Any], str | None]
 
 
-def called(tensor: Any, name_of: NameOf) -> str:
-    """A tensor in a sentence: by its name, else by its shape; or how it is written."""
+def seen(tensor: Any, name_of: NameOf) -> str | tuple[int, ...]:
+    """A tensor by its name, else its shape; or how it is written."""
     if not is_tensor(tensor):
         return short_repr(tensor)
     if name := name_of(tensor):
         return name
     if tensor.ndim == 0:
         return message("tensor.of-value", value=brief(tensor))
-    return message("tensor.of-shape", shape=tuple(tensor.shape))
+    return tuple(tensor.shape)
+
+
+def called(tensor: str | tuple[int, ...]) -> str:
+    """A tensor that was seen in a sentence."""
+    if isinstance(tensor, str):
+        return tensor
+    return message("tensor.of-shape", shape=tensor)
 
 
 def collected(given: list[Any], recording: bool) -> str:
@@ -52,9 +59,9 @@ def told_by_value(note: Note) -> str:
     return message("tensor.of-value", value=note.text)
 
 
-def saved(to_save: list[str], also: list[str], size: int) -> str:
+def saved(to_save: list[Any], also: list[str], size: int) -> str:
     """Apply, phase 6: ``also`` are the attributes of ctx; all takes ``size`` bytes."""
-    tensors = joined(to_save)
+    tensors = joined([*map(called, to_save)])
     attributes = joined([f"ctx.{name}" for name in also])
     return in_turn(
         message("saved.taken" if tensors else "saved.nothing", tensors=tensors),
@@ -103,6 +110,11 @@ def line_next(title: str, number: int, text: str) -> str:
     """A line is about to run."""
     key = "line.next.text" if text else "line.next"
     return message(key, function=word(title), number=number, text=text)
+
+
+def begins(key: str, function: str) -> str:
+    """Forward, or a rule of backward, is about to run."""
+    return message(key, function=function)
 
 
 def entered(title: str) -> str:

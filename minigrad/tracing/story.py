@@ -13,7 +13,6 @@ from minigrad.tracing.backward_story import BackwardStory
 from minigrad.tracing.foreign import maker_of
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import EventLog, step
-from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import attributes_of
 
 PhaseStart = Callable[[str], int | None]
@@ -80,7 +79,7 @@ class Story(BackwardStory):
 
     def say_forward_runs(self, ctx: Any) -> None:
         """Forward is about to run."""
-        say = message, "forward.runs", {"function": ctx._forward_cls.__name__}
+        say = sentences.begins, "forward.runs", ctx._forward_cls.__name__
         self._log.emit((step, "phase", say, "run forward"))
 
     def forward_returned(self, ctx: Any, inputs: tuple[Any, ...], result: Any) -> None:
@@ -98,7 +97,7 @@ class Story(BackwardStory):
     def say_saved(self, ctx: Any, saved: tuple[Any, ...]) -> None:
         """Apply has taken what forward left on ``ctx``."""
         name_of = self._log.names.of
-        to_save = [sentences.called(one, name_of) for one in saved]
+        to_save = [sentences.seen(one, name_of) for one in saved]
         size = self._graph.look_at_saved(ctx)
         say = sentences.saved, to_save, list(attributes_of(ctx)), size
         self._log.emit((step, "ctx.save", say, "take what was saved"), looked=True)
