@@ -79,12 +79,13 @@ class BackwardStory:
         self._leave(task)
         log, card = self._log, self._cards.get(id(node)) or self._cards.new(node)
         self._running[id(task)] = node, card
-        self._told_as_returned.discard(id(node))
         if card.is_leaf:
             self._old[id(node)] = self._look(node.variable.grad)
         else:
             log.ctxs.open(node, card)
-            if card.is_users and self._hears_lines:
+        if card.is_users:
+            self._told_as_returned.discard(id(node))
+            if self._hears_lines:
                 self._watch(node._forward_cls)
         name = card.node or self._graph.number(card)
         level, given = ENGINE if card.is_leaf else STORY, (*map(self._look, gradients),)

@@ -120,7 +120,9 @@ class CtxLog:
         if isinstance(ctx, ForeignNode):
             lasting, there = 0, foreign(self, ctx, marks)
         else:
-            lasting = self._note_lasting(card, ctx, marks, new)
+            lasting = len(LASTING)
+            if marks.get("edges") != id(ctx._edges):
+                lasting = self._note_lasting(card, ctx, marks, new)
             there = entries(ctx, marks)
             card.seen_at = self.touched if card.fixed is None else self.ran
         for key, value, mark in there:
@@ -201,11 +203,10 @@ class CtxLog:
             new["needs_input_grad"] = Note(("W", str, needs))
         if not edges:
             return 1
-        if marks.get("edges") != id(edges):
-            marks["edges"] = id(edges)
-            ends, card.edges = card.edges or self.ends_of(ctx), None
-            new["edges"] = Note(("W", edges_text, *ends))
-        return 2
+        marks["edges"] = id(edges)
+        ends, card.edges = card.edges or self.ends_of(ctx), None
+        new["edges"] = Note(("W", edges_text, *ends))
+        return len(LASTING)
 
     def ends_of(self, ctx: Any, meet: Callable[[Any], None] | None = None) -> list[End]:
         """Where gradients will go: one for each argument.

@@ -125,10 +125,9 @@ class Memory:
     ) -> None:
         """``gone``: why what was saved is not there any more, if it is not."""
         before = self.held.get(owner, {})
-        for key in list(before):
-            if key not in holds:
-                by = gone if key.startswith("saved.") else REMOVED
-                self.dropped.append((before.pop(key)["id"], by))
+        for key in [key for key in before if key not in holds]:
+            by = gone if key.startswith("saved.") else REMOVED
+            self.dropped.append((before.pop(key)["id"], by))
         new: list[tuple[str, Any, str | None]] = []
         for key, value in holds.items():
             array = value.array if isinstance(value, Tensor) else value
@@ -193,13 +192,13 @@ def kept_by(packed: Any) -> tuple[Any, Any, int, int, int | None] | None:
 
     None for what is no tensor, or what a hook has packed.
     """
-    if packed.__class__ is OwnOutput:
+    if isinstance(packed, Tensor):
+        tensor, version, output = packed, 0, None
+    elif packed.__class__ is OwnOutput:
         version, now = packed.version, packed.counter.value
         return packed, packed.array, version, now, packed.output_nr
-    if isinstance(packed, Record):
+    elif isinstance(packed, Record):
         tensor, version, output = packed.tensor, packed.version, packed.output_nr
-    elif isinstance(packed, Tensor):
-        tensor, version, output = packed, 0, None
     else:
         return None
     now = 0 if tensor._version_counter is None else tensor._seen_version()

@@ -137,7 +137,7 @@ class ValueStore:
     def look(self, value: Any) -> Ref:
         """The same of a gradient, mostly an array; None if it did not arrive."""
         if type(value) is np.ndarray and (dtype := value.dtype).kind in DRAWN:
-            if value.nbytes <= MOST_BYTES_TO_KEEP:  # as digest_of, without its call
+            if value.nbytes <= MOST_BYTES_TO_KEEP:
                 return value.shape, dtype, value.tobytes(), ""
             return Note(("A", self.numbers(value)))
         return None if value is None else self.ref(value)
@@ -166,7 +166,7 @@ class ValueStore:
 
     def tensor(self, tensor: Tensor) -> Note:
         """What is noted of a tensor."""
-        version = tensor._seen_version()
+        version = 0 if tensor._version_counter is None else tensor._seen_version()
         maker = tensor._grad_node if tensor._base is None else maker_of(tensor)
         numbers = self.numbers(tensor.array, version)
         name = self.names.of(tensor)
@@ -211,9 +211,9 @@ class ValueStore:
         """
         if type(array) is not np.ndarray:
             array = np.asarray(array)
+        if array.nbytes <= MOST_BYTES_TO_KEEP:  # as digest_of, without its call
+            return array.shape, array.dtype, array.tobytes(), dtype
         digest = digest_of(array, version, dtype)
-        if array.nbytes <= MOST_BYTES_TO_KEEP:
-            return digest
         return self._sketches.get(digest) or self._sketch(array, digest)
 
     def _sketch(self, array: Any, digest: Any) -> Sketch:
