@@ -341,7 +341,8 @@ def owner_of(value: type) -> Any:
 
 def held_by(value: Any) -> Json:
     """The slots and attributes of a tensor or a node."""
-    slots = [name for name in slots_of(type(value)) if hasattr(value, name)]
+    kind: Any = type(value)
+    slots = [name for name in slots_of(kind) if hasattr(value, name)]
     held = {name: getattr(value, name) for name in slots}
     return held | getattr(value, "__dict__", {})
 

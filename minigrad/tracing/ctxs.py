@@ -18,7 +18,10 @@ from minigrad.tracing.savers import Savers
 from minigrad.tracing.values import FORGOTTEN, Note, Ref, ValueStore, plain
 from minigrad.utils._region import Placeholder
 
-Entries = list[tuple[str, Any, Any]]
+Entries = list[tuple[str, Any, tuple[Any, ...]]]
+"""What stands on a ctx: the key of each, its mark, and what makes its ref, and of what.
+"""
+AS_FREED: Final = (plain, "freed")
 LASTING: Final = ("needs_input_grad", "edges")
 NOTHING_YET: Final = (0, True)
 """How many tensors are saved on a new ctx, and that gradients are materialized."""
@@ -39,7 +42,7 @@ class CtxLog:
         self.at_work: list[tuple[Any, Card]] = []
         self.touched = 0
         self.ran = 0
-        self._values = values
+        self.values = values
         self._cards = cards
         self._savers = Savers()
         self._made = self._as_made
@@ -123,12 +126,14 @@ class CtxLog:
             lasting = len(LASTING)
             if marks.get("edges") != id(ctx._edges):
                 lasting = self._note_lasting(card, ctx, marks, new)
-            there = entries(ctx, marks)
+            there = entries(self.values, ctx, marks)
             card.seen_at = self.touched if card.fixed is None else self.ran
-        for key, value, mark in there:
+        for key, mark, (tell, *facts) in there:
             if marks.get(key) != mark:
                 marks[key] = mark
-                new[key] = self._ref(card, key, value)
+                new[key] = tell(*facts)
+        if new and getattr(ctx, "_saved", True):  # torch's nodes show none
+            self._savers.later(card)
         gone: list[str] = []
         if lasting + len(there) < len(marks):
             keys = {*LASTING[:lasting], *[entry[0] for entry in there]}
@@ -158,7 +163,7 @@ class CtxLog:
             found = None if packed is None else kept_by(packed)
             note = None
             if found is not None and found[2] == found[3]:
-                note = self._values.saved_ref(*found)
+                note = self.values.saved_ref(*found)
                 arrays.append((f"saved.{len(saved)}", found[1], note[2]))
             elif packed is not None:
                 return None
@@ -189,7 +194,7 @@ class CtxLog:
         for place, note in enumerate(saved):
             new[f"saved.{place}"] = note or plain("None")
         for key, value in attributes.items():
-            new[f"attr.{key}"] = self._values.ref(value, key)
+            new[f"attr.{key}"] = self.values.ref(value, key)
         return {"id": name, "set": new, "del": []}
 
     def _note_lasting(
@@ -214,7 +219,7 @@ class CtxLog:
         ``meet`` is told of nodes that the graph of the recording does not have yet.
         """
         ends: list[End] = []
-        cards, names = self._cards, self._values.names
+        cards, names = self._cards, self.values.names
         for edge in ctx._edges:
             if edge is None:
                 ends.append(UNNEEDED)
@@ -241,61 +246,34 @@ class CtxLog:
         changes = [self.changes(card, card()) for card in found]
         return [change for change in changes if change is not None]
 
-    def _ref(self, card: Card, key: str, value: Any) -> Ref:
-        kind = type(value)
-        if kind is Tensor:
-            return self._values.tensor(value)
-        if kind is Kept:
-            self._savers.later(card)
-            return self._values.saved_ref(*value)
-        if isinstance(value, SavedSeen):
-            self._savers.add(card, value.now())
-            return self._values.seen_ref(value)
-        if isinstance(value, Words):
-            return plain(value)
-        if value is FREED:
-            return plain("freed")
-        return self._values.ref(value, key)
 
-
-class Kept(tuple[Any, ...]):
-    """What ``kept_by`` tells of a saved tensor."""
-
-    __slots__ = ()
-
-
-class Words(str):
-    """What an entry says in so many words, which no value of the program's does."""
-
-
-def entries(ctx: Any, before: Mapping[str, Any]) -> Entries:
-    """What else stands on a ctx: for each entry its key, its value, and its mark.
-
-    ``before`` has the marks of then; what was saved then is told as freed if it is.
-    """
+def entries(values: ValueStore, ctx: Any, before: Mapping[str, Any]) -> Entries:
+    """What else stands on a ctx; what was saved ``before`` is freed if it is gone."""
     found: Entries = []
     told = getattr(ctx, "to_save", None)
     if told:
         for place, value in enumerate(told):
-            found.append((f"saved.{place}", value, mark_of(value)))
+            key = f"saved.{place}"
+            found.append((key, mark_of(value), (values.ref, value, key)))
     elif ctx._saved is FREED:
         for key in before:
             if key.startswith("saved."):
-                found.append((key, FREED, FREED))
+                found.append((key, FREED, AS_FREED))
     elif ctx._saved:
-        add_kept(found, ctx)
+        add_kept(found, values, ctx)
     attributes = getattr(ctx, "__dict__", None)
     if attributes:
         for name, value in attributes.items():
-            found.append((f"attr.{name}", value, mark_of(value)))
+            key = f"attr.{name}"
+            found.append((key, mark_of(value), (values.ref, value, key)))
     if isinstance(ctx, BackwardCFunction):
         if not ctx._materialize_grads:
-            found.append(("flag.materialize_grads", False, False))
+            found.append(("flag.materialize_grads", False, (values.ref, False)))
         dirty, marked = ctx.dirty_tensors, ctx.non_differentiable
         if dirty:
-            found.append(("flag.dirty", dirty, mark_of(dirty)))
+            found.append(("flag.dirty", mark_of(dirty), (values.ref, dirty)))
         if marked:
-            found.append(("flag.non_differentiable", marked, id(marked)))
+            found.append(("flag.non_differentiable", id(marked), (values.ref, marked)))
     return found
 
 
@@ -316,7 +294,7 @@ def state_of(ctx: BackwardCFunction) -> Any:
     return id(saved), len(saved), also
 
 
-def add_kept(found: Entries, ctx: Any) -> None:
+def add_kept(found: Entries, values: ValueStore, ctx: Any) -> None:
     """Add what a node keeps for its backward."""
     # Looking on is no reading: teaching mode asks whether the rule has read it.
     for place, packed in enumerate(tuple.__iter__(ctx._saved)):
@@ -324,13 +302,13 @@ def add_kept(found: Entries, ctx: Any) -> None:
         kept = kept_by(packed)
         if kept is not None:
             tensor, _, version, now, _ = kept
-            found.append((key, Kept(kept), (id(tensor), version, now)))
+            found.append((key, (id(tensor), version, now), (values.saved_ref, *kept)))
             continue
         value = packed.packed if isinstance(packed, HookedRecord) else packed
         if isinstance(value, Placeholder):
-            found.append((key, Words(FORGOTTEN), FORGOTTEN))
+            found.append((key, FORGOTTEN, (plain, FORGOTTEN)))
         else:
-            found.append((key, value, mark_of(value)))
+            found.append((key, mark_of(value), (values.ref, value, key)))
 
 
 def marks_as_made(card: Card, ctx: Any) -> dict[str, Any]:
@@ -357,11 +335,16 @@ def freed(name: str, count: int) -> dict[str, Any]:
 
 def foreign(log: CtxLog, ctx: ForeignNode, before: Mapping[str, Any]) -> Entries:
     """The same of a node of another engine, of which nothing is known to stay."""
-    needs = Words(tuple(ctx.needs_input_grad))
-    found: Entries = [("needs_input_grad", needs, needs)]
+    values, needs = log.values, str(tuple(ctx.needs_input_grad))
+    found: Entries = [("needs_input_grad", needs, (plain, needs))]
     if ctx._edges:
-        edges = Words(edges_text(*log.ends_of(ctx)))
-        found.append(("edges", edges, edges))
+        edges = edges_text(*log.ends_of(ctx))
+        found.append(("edges", edges, (plain, edges)))
     for key, value in ctx.entries(before).items():
-        found.append((key, value, mark_of(value)))
+        told: Any = (values.ref, value, key)
+        if value is FREED:
+            told = AS_FREED
+        elif isinstance(value, SavedSeen):
+            told = (values.seen_ref, value)
+        found.append((key, mark_of(value), told))
     return found

@@ -11,7 +11,7 @@ from minigrad.tracing.calls import Fact
 from minigrad.tracing.codes import PHASES
 from minigrad.tracing.foreign import maker_of, version_of
 from minigrad.tracing.log import ENGINE, STORY, Event, EventLog
-from minigrad.tracing.nodes import UNNEEDED, Card, End, inputs_first, receivers_of
+from minigrad.tracing.nodes import Card, End, inputs_first, receivers_of
 
 MOST_OLD_NODES: Final = 2_000
 FACTS: Final = ("ctx", "tensor", "outputs", "order", "again")
@@ -30,7 +30,7 @@ class GraphLog:
     def __init__(self, log: EventLog) -> None:
         self.nodes: list[tuple[Any, ...]] = []
         """Of each node its id, its class, its FACTS and its module."""
-        self.edges: list[tuple[str, int, End]] = []
+        self.edges: list[tuple[str, int, tuple[Any, ...]]] = []
         """From which node and argument each leads, and where to."""
         self.reruns = 0
         self.recorded_tasks: list[int] = []
@@ -196,7 +196,7 @@ class GraphLog:
         """The graph as data."""
         edges = []
         for number, (sender, slot, end) in enumerate(self.edges):
-            _, _, to_slot, to, _ = end or UNNEEDED
+            _, _, to_slot, to, _ = end
             edge = {"id": f"e{number}", "from": sender, "to": to, "slot": slot}
             edges.append(edge | {"to_slot": to_slot})
         nodes = []

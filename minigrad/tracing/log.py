@@ -234,6 +234,7 @@ def as_event(
     changes: Any = None,
     others: Sequence[Any] = (),
     kept: Any = None,
+    *,
     depth: int = 0,
     place: tuple[int, int] | None = None,
 ) -> Event:

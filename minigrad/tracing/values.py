@@ -129,6 +129,8 @@ class ValueStore:
 
     def ref(self, value: Any, name: str = "") -> Ref:
         """What the player needs of ``value``; a string named like a secret hides."""
+        if type(value) is Tensor:
+            return self.tensor(value)
         try:
             return self._ref(value, name, MOST_DEPTH)
         except Exception:  # their length or comparison is theirs, and may raise
