@@ -42,7 +42,6 @@ class OpenFrame:
         self.marks: dict[str, Any] = {}
         self.ctxs_before = ctxs_before
         self.names: Any = None
-        self.handles: set[str] = set()
 
 
 class FrameLog:
@@ -267,38 +266,18 @@ class FrameLog:
                     changed |= self._changed_locals(opened, local, code.names, bound)
                     changed = {n: changed[n] for n in code.names if n in changed}
                 event["loc"] = changed
-            may_move = changed or opened.handles
-            if may_move and not code.is_engine and not code.is_rule:
-                moved = self._moved_handles(opened, local, changed)
-                if moved:
-                    event["h"] = moved
+            if changed and not code.is_engine and not code.is_rule:
+                self._name_outputs({n: local[n] for n in changed if n in local})
         log.emit(event)
         if not code.is_engine:
             log.names.moment += 1  # the line that comes next may bind them anew
 
-    def _moved_handles(
-        self, opened: OpenFrame, local: Any, changed: Iterable[str]
-    ) -> dict[str, str | None]:
-        """The variables that lead to another node than at the last step."""
-        now = {name: self._node_of(name, local.get(name)) for name in changed}
-        now |= {name: None for name in opened.handles if name not in local}
-        handles = self._log.handles
-        moved = {n: node for n, node in now.items() if handles.get(n) != node}
-        for name, node in moved.items():
-            if node is None:
-                handles.pop(name, None)
-                opened.handles.discard(name)
-            else:
-                handles[name] = node
-                opened.handles.add(name)
-        return moved
-
-    def _node_of(self, name: str, value: Any) -> str | None:
-        if not is_tensor(value):
-            return None
-        node = self._log.node_of(value)
-        self._log.calls.name_output(node, value, name)
-        return node
+    def _name_outputs(self, variables: dict[str, Any]) -> None:
+        """Some variables hold something else now: maybe an output without a name."""
+        for name, value in variables.items():
+            if is_tensor(value):
+                node = self._log.node_of(value)
+                self._log.calls.name_output(node, value, name)
 
     def _set_place(self) -> None:
         self._log.opened = self._frames[-1] if self._frames else None

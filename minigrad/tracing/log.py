@@ -47,7 +47,6 @@ class EventLog:
         self.ctxs = CtxLog(self.cards, self.values)
         self.opened: Any = None
         """The watched frame at whose line the program is."""
-        self.handles: dict[str, str] = {}
         self.node_of: Callable[[Tensor], str | None] = lambda tensor: None
         self.id_of: Callable[[Any], str]
         """The id of a node; the log of the graph gives them."""
