@@ -9,7 +9,6 @@ import numpy as np
 
 from minigrad.engine.core.node import AccumulateGrad
 from minigrad.engine.core.tensor import Tensor
-from minigrad.tracing import sentences
 from minigrad.tracing.foreign import ForeignNode
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, Event, EventLog, step, turn
@@ -58,7 +57,7 @@ class BackwardStory:
         self._open_tasks.append((id(task), task.depth))
         for node, _, _ in task.roots:
             self._graph.show_older(node)
-        fields = {"create_graph": task.create_graph, "retain": task.retain_graph}
+        fields: Event = {"create_graph": task.create_graph}
         fields["roots"] = [
             {"n": self._graph.id_of(node), "slot": slot, "g": self._look(gradient)}
             for node, slot, gradient in task.roots
@@ -98,7 +97,7 @@ class BackwardStory:
 
     def say_rule_called(self, card: Card) -> None:
         """The rule of a user's node, whose card is given, is about to run."""
-        say = sentences.begins, "rule.called", card.kind.rule
+        say = message, "rule.called", card.kind.shown
         self._log.emit((step, "phase", say, "call its backward"))
 
     def _say_unused_outputs(self, node: Any, gradients: list[Any]) -> None:

@@ -22,7 +22,7 @@ NOTHING: Final[dict[str, Any]] = {}
 
 
 class Kind(NamedTuple):
-    """What nodes of one class have in common; ``rule`` is that of a user's."""
+    """What nodes of one class have in common; ``shown`` is the rule of a user's."""
 
     is_leaf: bool
     is_users: bool
@@ -30,7 +30,7 @@ class Kind(NamedTuple):
     label: str
     name: str
     function: str
-    rule: str
+    shown: dict[str, str]
 
 
 class Card(weakref.ref[Any]):
@@ -119,7 +119,7 @@ def kind_of(node: Any) -> Kind:
         label_of(node),
         node.name(),
         function_of(node),
-        rule_of(node) if users else "",
+        {"rule": rule_of(node) if users else ""},
     )
 
 

@@ -58,6 +58,29 @@ class PictureStory(BackwardPicture):
         self.on_backward_end({})
         self._say_filled()
 
+    def on_collect_inputs(self, event: Event) -> None:
+        inputs = joined([*map(self._input_text, event.pop("given"))])
+        recorded = event.pop("recorded")
+        event["say"] = in_turn(
+            message("inputs.collected" if inputs else "inputs.none", inputs=inputs),
+            message("call.recorded" if recorded else "call.unrecorded"),
+        )
+
+    def _input_text(self, one: Mapping[str, Any]) -> str:
+        """An argument, and whether it requires grad."""
+        if "text" in one:
+            return message("input.plain", value=one["text"])
+        key = "input.needs" if one["needs"] else "input.needs-not"
+        shape = self._values.shape(one["v"])
+        unnamed = message("tensor.of-shape", shape=shape)
+        if not shape:
+            unnamed = message("tensor.of-value", value=self._text(one["v"]))
+        return message(key, tensor=one["name"] or unnamed)
+
+    def on_run_forward(self, event: Event) -> None:
+        function = self._ctxs[event["cid"]]["function"]
+        event["say"] = message("forward.runs", function=function)
+
     def on_ctx_new(self, event: Event) -> None:
         function = self._ctxs[event["cid"]]["function"]
         tell(event, message("why.ctx", function=function))

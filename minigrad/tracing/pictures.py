@@ -53,11 +53,6 @@ class Sketch:
             self._draw(np.ndarray(shape, dtype, numbers))
         return self._picture or {}
 
-    @property
-    def text(self) -> str:
-        """The array inside a sentence: a number, a short list, or a shape."""
-        return text_of_picture(self.picture)
-
     def _draw(self, array: Any) -> None:
         with np.errstate(all="ignore"):  # the learner may have set "raise"
             self._picture = picture(array)

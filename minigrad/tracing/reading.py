@@ -33,6 +33,10 @@ class Values:
             self._texts[key] = text_of_picture(self._pictures[key])
         return self._texts[key]
 
+    def shape(self, ref: Ref) -> tuple[int, ...]:
+        """The shape of an array or a tensor."""
+        return tuple(self._pictures[ref["v"]]["shape"])
+
     def array(self, ref: Ref | None) -> Any:
         """The numbers of a value that is drawn whole; None for any other."""
         picture = self._pictures.get((ref or {}).get("v", ""))

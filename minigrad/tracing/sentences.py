@@ -9,10 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from minigrad.engine.core.tensor import Tensor
-from minigrad.tracing.calls import value_of
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.messages import in_turn, joined, message, word
-from minigrad.tracing.values import Note, brief, error_text, safely, short_repr
+from minigrad.tracing.values import brief, error_text, safely, short_repr
 
 NameOf = Callable[[Any], str | None]
 
@@ -33,30 +32,6 @@ def called(tensor: str | tuple[int, ...]) -> str:
     if isinstance(tensor, str):
         return tensor
     return message("tensor.of-shape", shape=tensor)
-
-
-def collected(given: list[Any], recording: bool) -> str:
-    """Apply, phase 1: ``given`` are the arguments, as a call notes them."""
-    seen = []
-    for one in map(value_of, given):
-        if "text" in one:
-            seen.append(message("input.plain", value=one["text"]))
-            continue
-        key = "input.needs" if one["needs"] else "input.needs-not"
-        tensor = one["name"] or told_by_value(one["v"])
-        seen.append(message(key, tensor=tensor))
-    return in_turn(
-        message("inputs.collected" if seen else "inputs.none", inputs=joined(seen)),
-        message("call.recorded" if recording else "call.unrecorded"),
-    )
-
-
-def told_by_value(note: Note) -> str:
-    """A tensor without a name."""
-    shape = note.shape
-    if shape:
-        return message("tensor.of-shape", shape=shape)
-    return message("tensor.of-value", value=note.text)
 
 
 def saved(to_save: list[Any], also: list[str], size: int) -> str:
@@ -110,11 +85,6 @@ def line_next(title: str, number: int, text: str) -> str:
     """A line is about to run."""
     key = "line.next.text" if text else "line.next"
     return message(key, function=word(title), number=number, text=text)
-
-
-def begins(key: str, function: str) -> str:
-    """Forward, or a rule of backward, is about to run."""
-    return message(key, function=function)
 
 
 def entered(title: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
@@ -55,20 +54,6 @@ class Note(tuple[Any, ...]):
 
     __slots__ = ()
 
-    @property
-    def text(self) -> str:
-        """The value inside a sentence."""
-        if self[0] == "W":
-            return str(self[1](*self[2:]))
-        return text_of_numbers(self[1])
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """That of an array or a tensor."""
-        numbers = self[1]
-        digest = numbers.digest if type(numbers) is Sketch else numbers
-        return tuple(digest[0])
-
     def ref(self, drawn: dict[Any, Sketch]) -> dict[str, Any]:
         """What the player needs; the sketches of numbers are added to ``drawn``."""
         kind, numbers, *more = self
@@ -98,12 +83,6 @@ def key_of_numbers(numbers: Any, drawn: dict[Any, Sketch]) -> str:
         is_sketch = type(numbers) is Sketch
         sketch = drawn[numbers] = numbers if is_sketch else Sketch(None, numbers)
     return sketch.key
-
-
-@lru_cache(maxsize=1024)
-def text_of_numbers(numbers: Any) -> str:
-    """A digest or a sketch inside a sentence."""
-    return (numbers if type(numbers) is Sketch else Sketch(None, numbers)).text
 
 
 def put_refs(item: Any, drawn: dict[Any, Sketch]) -> None:
