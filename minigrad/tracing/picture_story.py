@@ -193,9 +193,10 @@ class PictureStory(BackwardPicture):
 
     def _say_hung(self, event: Event, result: str | None) -> None:
         ins, outs = event["ins"], event["outs"]
-        wired = [self._called_input(one) for one in ins if one.get("needs")]
+        wired = [self._called_input(one) for one in ins if "n" in one or "leaf" in one]
+        inputs = joined(list(dict.fromkeys(wired)))
         fields = {
-            "inputs": joined(list(dict.fromkeys(wired))),
+            "inputs": inputs,
             "result": result or message("why.result"),
             "function": event["op"],
         }
@@ -206,6 +207,8 @@ class PictureStory(BackwardPicture):
             tell(event, message("why.hangs.several", **fields), short)
         elif is_in_place(ins, outs):
             tell(event, message("why.hangs.changed", **fields), short)
+        elif not inputs:
+            tell(event, short)
         elif result:
             tell(event, message("why.hangs", **fields), short)
         else:
