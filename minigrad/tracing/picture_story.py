@@ -11,6 +11,7 @@ from minigrad.tracing.codes import STORY
 from minigrad.tracing.messages import in_turn, joined, message, word
 from minigrad.tracing.picture_backward import BackwardPicture
 from minigrad.tracing.picture_words import Event, in_short, stop, tell
+from minigrad.tracing.sentences import line_next
 from minigrad.tracing.titles import INFIX, is_in_place, operation_of
 
 SHAPES: Final = {"attr.shape", "attr._saved_self_sym_sizes"}
@@ -33,6 +34,10 @@ def tell_picture(data: dict[str, Any]) -> None:
 
 class PictureStory(BackwardPicture):
     """Goes through a finished recording, and tells what its picture stops at."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        super().__init__(data)
+        self._lines: dict[tuple[int, int], str] = {}
 
     def hear(self, event: Event) -> None:
         """The next step."""
@@ -239,10 +244,25 @@ class PictureStory(BackwardPicture):
         fields |= {"node": node, "saved": saved}
         tell(event, message("why.in-place.saved", **fields), changed)
 
+    def on_line(self, event: Event) -> None:
+        place = event["s"], event["l"]
+        if place not in self._lines:
+            self._lines[place] = line_next(event, self._sources)
+        event["say"] = self._lines[place]
+
+    def on_call(self, event: Event) -> None:
+        if "say" not in event:
+            event["say"] = message("function.called", function=self._function(event))
+
+    def _function(self, event: Event) -> str:
+        """The function whose line an event stands at."""
+        return word(self._sources[event["s"]]["name"])
+
     def on_return(self, event: Event) -> None:
+        function, value = self._function(event), event["val"]
         if "unwound" in event:
+            event["say"] = message("function.left", function=function)
             return
-        function, value = self._sources[event["s"]], event["val"]
         if len(several := value.get("i", ())) < 2:
             fields = {"function": function, "value": self._text(value)}
             event["say"] = message("function.returns", **fields)
@@ -253,6 +273,9 @@ class PictureStory(BackwardPicture):
 
     def on_exception(self, event: Event) -> None:
         first = event["err"].split("\n", 1)[0]
+        fields = {"number": self._sources[event["s"]]["first"] + event["l"]}
+        function = self._function(event)
+        event["say"] = message("line.failed", function=function, error=first, **fields)
         stale = [
             ref
             for ref in self._boxes.get(event.get("cid", ""), {}).values()

@@ -5,13 +5,13 @@ What they say stands in the table of messages; here they are given what they spe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.messages import in_turn, joined, message, word
-from minigrad.tracing.values import brief, error_text, safely, short_repr
+from minigrad.tracing.values import brief, safely, short_repr
 
 NameOf = Callable[[Any], str | None]
 
@@ -81,26 +81,18 @@ def cut(left_out: int, lines: int, before: int, after: int) -> str:
     )
 
 
-def line_next(title: str, number: int, text: str) -> str:
-    """A line is about to run."""
-    key = "line.next.text" if text else "line.next"
-    return message(key, function=word(title), number=number, text=text)
-
-
-def entered(title: str) -> str:
-    """A function is called."""
-    return message("function.called", function=word(title))
+def line_next(event: Mapping[str, Any], sources: Sequence[Mapping[str, Any]]) -> str:
+    """A line is about to run; not every line that does is shown."""
+    source, line = sources[event["s"]], event["l"]
+    shown = source["tokens"][line : line + 1]
+    text = "".join([part for tokens in shown for _, part in tokens]).strip()
+    key, number = "line.next.text" if text else "line.next", source["first"] + line
+    return message(key, function=word(source["name"]), number=number, text=text)
 
 
 def compiled(name: str) -> str:
     """A kernel is called that Numba has compiled."""
     return message("function.compiled", function=name)
-
-
-def failed(title: str, number: int, error: BaseException) -> str:
-    """A line raised."""
-    first = error_text(error).split("\n", 1)[0]
-    return message("line.failed", function=word(title), number=number, error=first)
 
 
 def name_of_hook(hook: Any) -> str:

@@ -73,11 +73,6 @@ class SourceStore:
                 return number
         return 0
 
-    def text(self, source: int, line: int) -> str:
-        """One line of a source, without its indentation."""
-        lines = self.lines[source]
-        return lines[line].strip() if 0 <= line < len(lines) else ""
-
 
 def is_users(filename: str) -> bool:
     """Whether a file is a cell of a notebook or of an IPython session."""
