@@ -111,31 +111,22 @@ class Cards(dict[int, Card]):
 
 def kind_of(node: Any) -> Kind:
     """What is told of nodes like this one."""
-    leaf, users = is_leaf(node), is_users(node)
+    function = getattr(node, "_forward_cls", None)
+    if isinstance(node, ForeignNode):
+        leaf, users = node.is_leaf, node.is_users
+    else:
+        leaf = isinstance(node, AccumulateGrad)
+        users = function is not None and not issubclass(function, Builtin)
     return Kind(
         leaf,
         users,
         isinstance(node, BuiltinBackward),
-        label_of(node),
+        # torch's names have a namespace of C++.
+        "AccumulateGrad" if leaf else str(node.name()).split("::")[-1],
         node.name(),
-        function_of(node),
+        str(node.operation_name() if function is None else function.__name__),
         {"rule": rule_of(node) if users else ""},
     )
-
-
-def is_leaf(node: Any) -> bool:
-    """Whether the graph ends at ``node``."""
-    if isinstance(node, ForeignNode):
-        return node.is_leaf
-    return isinstance(node, AccumulateGrad)
-
-
-def is_users(node: Any) -> bool:
-    """Whether the node's rule was written by a user, so that its call is a step."""
-    if isinstance(node, ForeignNode):
-        return node.is_users
-    function = getattr(node, "_forward_cls", None)
-    return function is not None and not issubclass(function, Builtin)
 
 
 def rule_of(node: Any) -> str:
@@ -154,17 +145,6 @@ def attributes_of(ctx: Any) -> dict[str, Any]:
     if isinstance(ctx, ForeignNode):
         return ctx.attributes()
     return getattr(ctx, "__dict__", {})
-
-
-def function_of(ctx: Any) -> str:
-    """The name of what was run forward."""
-    function = getattr(ctx, "_forward_cls", None)
-    return str(ctx.operation_name() if function is None else function.__name__)
-
-
-def label_of(node: Any) -> str:
-    """The name of a node without torch's C++ namespace."""
-    return "AccumulateGrad" if is_leaf(node) else str(node.name()).split("::")[-1]
 
 
 def receivers_of(node: Any) -> Iterator[tuple[int, Any, int]]:
