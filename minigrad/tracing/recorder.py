@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import platform
 import sys
+import threading
 from collections.abc import Callable, Iterable
 from types import CodeType, FrameType, TracebackType
 from typing import Any, Self
@@ -112,7 +113,8 @@ class Recorder:
             self._keeper = RuleKeeper(self._log)
             observers.append(self._keeper)
         together = in_turn if self._backend is None else self._backend.together
-        self._hearing = Hearing(observers, lambda: self._spoke("minigrad"), together)
+        spoke, here = lambda: self._spoke("minigrad"), threading.get_ident()
+        self._hearing = Hearing(observers, spoke, together, here)
         observe.add(self._hearing)
         return self
 
@@ -200,19 +202,8 @@ class Recorder:
         def tell() -> dict[str, Any]:
             graph: dict[str, Any] = {"dot": None, "svg": None, "renderer": None}
             graph |= nodes_and_edges()
-            ctxs = {ctx["id"]: ctx for ctx in log.ctxs.entries}
-            for node in graph["nodes"]:
-                if node["ctx"] is not None:
-                    ctxs[node["ctx"]]["node"] = node["id"]
-            data = {
-                "schema": SCHEMA,
-                "meta": meta,
-                "sources": sources.finish(),
-                "values": log.finish(graph),
-                "ctxs": log.ctxs.entries,
-                "graph": graph,
-                "events": log.events,
-            }
+            data = {"schema": SCHEMA, "meta": meta, "sources": sources.finish()}
+            data |= log.finish(graph)
             mark(data, log.calls.mapped)
             complete(data)
             tell_picture(data)

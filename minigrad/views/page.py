@@ -52,18 +52,9 @@ def _without_sentence(
     event: dict[str, Any], sources: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """A step of a line goes without the sentence that the page makes of the line."""
-    if event["k"] != "line" or event["say"] != sentence_of_line(event, sources):
+    if event["k"] != "line" or event["say"] != line_next(event, sources):
         return event
     return {key: event[key] for key in event if key != "say"}
-
-
-def sentence_of_line(event: dict[str, Any], sources: list[dict[str, Any]]) -> str:
-    """What is said of a line that comes next; nothing where it is not shown."""
-    source, line = sources[event["s"]], event["l"]
-    if line >= len(source["tokens"]):
-        return ""
-    text = "".join([part for _, part in source["tokens"][line]]).strip()
-    return line_next(source["name"], source["first"] + line, text)
 
 
 def _numbered(raw: str, data: Mapping[str, Any]) -> str:
