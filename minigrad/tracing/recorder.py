@@ -7,7 +7,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterable
 from types import CodeType, FrameType, TracebackType
-from typing import Any, Self
+from typing import Any, Generic, TypeVar
 
 from minigrad import errors
 from minigrad.engine import observe
@@ -32,12 +32,14 @@ from minigrad.tracing.torch_recorder import TorchListener, TorchTelling
 from minigrad.tracing.trace import SCHEMA, Trace
 from minigrad.tracing.values import error_text, short_repr
 
+Kept = TypeVar("Kept", bound=Trace)
+
 
 class RecordingError(errors.MinigradError, RuntimeError):
     """A recording was started while another one runs."""
 
 
-class Recorder:
+class Recorder(Generic[Kept]):
     """Listens while its ``with`` block runs, and fills ``trace`` when that ends.
 
     ``watch`` names a function, a class or a code object whose lines are shown too, or
@@ -55,7 +57,7 @@ class Recorder:
 
     def __init__(
         self,
-        trace: Trace,
+        trace: Kept,
         *,
         title: str = "",
         watch: Any = (),
@@ -76,7 +78,7 @@ class Recorder:
         self._lines = lines
         self._options = {"title": title, "watch": self._codes, "lines": lines}
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Kept:
         if observe.has(Hearing):
             raise RecordingError.at(
                 "record",
@@ -114,7 +116,7 @@ class Recorder:
         together = in_turn if self._backend is None else self._backend.together
         self._hearing = Hearing(observers, lambda: self._spoke("minigrad"), together)
         observe.add(self._hearing)
-        return self
+        return self.trace
 
     def __exit__(
         self,

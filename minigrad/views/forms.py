@@ -167,11 +167,15 @@ def column(*parts: Any) -> Any:
     return ipywidgets.VBox(made)
 
 
+def shell() -> Any:
+    """The IPython that runs this, or None; it is never imported for that."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None else None
+
+
 def has_kernel() -> bool:
     """Whether this runs in a notebook."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return getattr(shell, "kernel", None) is not None
+    return getattr(shell(), "kernel", None) is not None
 
 
 def display(value: Any) -> None:

@@ -34,7 +34,7 @@ def page_of(data: Mapping[str, Any], key: str = "", start: int = 0) -> str:
     raw = json.dumps(played(data), separators=(",", ":"), ensure_ascii=False)
     raw = _numbered(raw, data)
     key = key or hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
-    title = data["meta"].get("title") or message("notebook.page")
+    title = title_of(data)
     code = script.packed_code(messages.in_use, *_parts_of_code(data))
     return _document(title, key, _trace_script(raw), code, start)
 
@@ -109,16 +109,13 @@ def output_of(
     Where a notebook is not trusted the frame is taken out, and the last sentence and
     the graph as an image remain.
     """
-    return _framed(page_of(data, key, start), fallback_of(data), height)
-
-
-def _framed(page: str, fallback: str, height: int, players: str = "") -> str:
-    page = page.replace("&", "&amp;").replace("'", "&#39;")
+    players, height = ("two", 900) if "traces" in data else ("", height)
+    page = page_of(data, key, start).replace("&", "&amp;").replace("'", "&#39;")
     name = html.escape(message("notebook.frame"))
     outer = f"position:relative;height:{height}px;overflow:hidden"
     inner = "position:absolute;inset:0;width:100%;height:100%;border:0"
     return (
-        f'<div data-minigrad-player="{players}" style="{outer}">{fallback}'
+        f'<div data-minigrad-player="{players}" style="{outer}">{fallback_of(data)}'
         f"<iframe srcdoc='{page}' title=\"{name}\" "
         f'style="{inner};background:var(--jp-layout-color0,Canvas)"></iframe></div>'
     )
@@ -126,10 +123,14 @@ def _framed(page: str, fallback: str, height: int, players: str = "") -> str:
 
 def fallback_of(data: Mapping[str, Any]) -> str:
     """What can be seen of a recording where nothing can run: words and the graph."""
+    title = f"<b>{html.escape(title_of(data))}</b>"
+    if "traces" in data:
+        told = html.escape(message("notebook.run-both", title="\0"))
+        return f"<p>{told}</p><p>{html.escape(data['say'])}</p>".replace("\0", title)
+    told = html.escape(message("notebook.run", title="\0", count=steps_at_first(data)))
     events = data["events"]
-    told = _with_bold_title(data, "notebook.run", count=steps_at_first(data))
     last = message("notebook.last", sentence=events[-1]["say"] if events else "")
-    words = f"<p>{told}</p><p>{html.escape(last)}</p>"
+    words = f"<p>{told}</p><p>{html.escape(last)}</p>".replace("\0", title)
     svg = data["graph"]["svg"]
     if not svg:
         return words
@@ -151,19 +152,13 @@ def steps_at_first(data: Mapping[str, Any]) -> int:
     return sum(one <= level for one in levels)
 
 
-def _with_bold_title(data: Mapping[str, Any], key: str, **fields: Any) -> str:
-    """A message as HTML that has the title of a recording in it."""
-    told = html.escape(message(key, title="\0", **fields))
-    return told.replace("\0", f"<b>{html.escape(title_of(data))}</b>")
-
-
 def title_of(data: Mapping[str, Any]) -> str:
     """The title of a recording, or what stands for it."""
     return data["meta"].get("title") or message("player.title")
 
 
 def bundle_of(data: Mapping[str, Any], key: str, start: int = 0) -> dict[str, str]:
-    """The forms in which a notebook may show a recording, by MIME type.
+    """The forms in which a notebook may show recordings, by MIME type.
 
     Each time under another ``key``: run again, the cell starts where it did at first;
     reloaded, it keeps its place.
@@ -172,19 +167,12 @@ def bundle_of(data: Mapping[str, Any], key: str, start: int = 0) -> dict[str, st
     return {"text/html": shown, "text/plain": text_of(data)}
 
 
-def bundle_of_comparison(data: Mapping[str, Any], sentence: str) -> dict[str, str]:
-    """The forms in which a notebook may show two recordings side by side."""
-    words = _with_bold_title(data, "notebook.run-both")
-    fallback = f"<p>{words}</p><p>{html.escape(sentence)}</p>"
-    page = page_of(data, secrets.token_hex(8))
-    return {"text/html": _framed(page, fallback, 900, "two"), "text/plain": sentence}
-
-
 def text_of(data: Mapping[str, Any], most: int = 12) -> str:
     """The title and the first sentences of the story, for a terminal."""
+    if "traces" in data:
+        return str(data["say"])
     story = sentences_of(data, 1)
-    title = data["meta"].get("title") or message("notebook.recording")
-    lines = [message("notebook.title", title=title, count=len(story))]
+    lines = [message("notebook.title", title=title_of(data), count=len(story))]
     lines += [f"  {number}. {say}" for number, say in enumerate(story[:most], 1)]
     if len(story) > most:
         lines.append(f"  {message('notebook.more', count=len(story) - most)}")

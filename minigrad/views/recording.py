@@ -213,21 +213,6 @@ class Recording(Trace):
         return self._pictured()
 
 
-class Session:
-    """The ``with`` block of ``record``; its recording is filled when it ends."""
-
-    def __init__(self, recording: Recording, **options: Any) -> None:
-        self._recording = recording
-        self._recorder = Recorder(recording, **options)
-
-    def __enter__(self) -> Recording:
-        self._recorder.__enter__()
-        return self._recording
-
-    def __exit__(self, *error: Any) -> None:
-        self._recorder.__exit__(*error)
-
-
 def record(
     title: str = "",
     *,
@@ -235,7 +220,7 @@ def record(
     lines: bool = True,
     keep_values: bool | None = None,
     most_bytes: int = MOST_BYTES,
-) -> Session:
+) -> Recorder[Recording]:
     """Record what the engine does inside a ``with`` block.
 
     torch is heard too, if the program has imported it before: its own Functions, graph
@@ -254,7 +239,7 @@ def record(
     >>> trace
     <Recording 'double': ... steps>
     """
-    return Session(
+    return Recorder(
         Recording(),
         title=title,
         watch=watch,
@@ -299,16 +284,13 @@ def step(
             call=(function, args, kwargs),
             **keeping(keep_values) | {"keep_rules": True},
         ):
-            recording.drawn = picture_in(function(*args, **kwargs))
+            returned = function(*args, **kwargs)
+            if isinstance(returned, Lines):  # nothing that could hold a graph
+                recording.drawn = returned
     except (Exception, KeyboardInterrupt):
         if not recording.data["events"]:
             raise  # nothing was recorded that could show it
     return recording
-
-
-def picture_in(returned: Any) -> Lines | None:
-    """What is kept of what a function returns: nothing that could hold a graph."""
-    return returned if isinstance(returned, Lines) else None
 
 
 def is_function_class(item: Any) -> bool:
