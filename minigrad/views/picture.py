@@ -61,9 +61,10 @@ class Scene:
         self._groups = groups
         self._nodes = {node["id"]: node for node in data["graph"]["nodes"]}
         self._told = Facts(data)
+        unrecorded = self._told.unrecorded()
         self._unrecorded = {
             out["t"]: (ctx, slot)
-            for ctx, call in self._told.unrecorded.items()
+            for ctx, call in unrecorded.items()
             for slot, out in enumerate(call["outs"])
             if out.get("t")
         }
@@ -85,7 +86,7 @@ class Scene:
                 self._add_call({"nodes": [node["id"]], "exit": node["id"]}, node)
             elif self._uses[node["id"]] <= graph.MAX_USES:
                 self._add_leaf(node["id"], node)
-        for ctx, call in self._told.unrecorded.items():
+        for ctx, call in unrecorded.items():
             self._add_unrecorded(ctx, call)
         for name, line in self.lines.items():
             if self._is_mapped(self.lines.get(f"{name}>", line)):

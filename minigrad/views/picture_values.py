@@ -9,7 +9,8 @@ import numpy as np
 
 from minigrad.tracing.budget import ctx_changes
 from minigrad.tracing.messages import message
-from minigrad.views.matching import called, renamed, source_of
+from minigrad.views.matching import renamed, source_of
+from minigrad.views.picture_facts import called
 from minigrad.views.values import brief_text, number
 
 Json = dict[str, Any]
