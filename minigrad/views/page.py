@@ -97,7 +97,7 @@ def _document(title: str, key: str, trace: str, code: str, start: int = 0) -> st
         f'<body><main hidden><h1 class="unseen">{title}</h1>'
         f'<div id="player" data-key="{key}" data-start="{start}"></div></main>{trace}'
         f'<script type="application/gzip" id="code">{code}</script>'
-        f'<script type="module">{script.bundle("unpack")}</script></body></html>'
+        f'<script type="module">{script.bundle("unpack.js")}</script></body></html>'
     )
 
 
