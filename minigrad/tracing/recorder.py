@@ -200,8 +200,7 @@ class Recorder(Generic[Kept]):
         nodes_and_edges, meta = self._graph.finish, self._meta(error)
 
         def tell() -> dict[str, Any]:
-            graph: dict[str, Any] = {"dot": None, "svg": None, "renderer": None}
-            graph |= nodes_and_edges()
+            graph = nodes_and_edges()
             ctxs = {ctx["id"]: ctx for ctx in log.ctxs.entries}
             for node in graph["nodes"]:
                 if node["ctx"] is not None:

@@ -15,7 +15,7 @@ from minigrad.tracing import messages
 from minigrad.tracing.messages import message
 from minigrad.tracing.sentences import line_next
 from minigrad.tracing.trace import sentences_of
-from minigrad.views import script
+from minigrad.views import graph, script
 
 LEVELS: Final = {"picture": 0, "phases": 2, "everything": 3}
 """The player's levels: each stops where those before do, and more often."""
@@ -40,12 +40,11 @@ def page_of(data: Mapping[str, Any], key: str = "", start: int = 0) -> str:
 
 
 def played(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page plays: the picture, without the drawing for where no page plays."""
+    """What the page plays: recordings without what it makes itself."""
     if "traces" in data:
         return {**data, "traces": [played(trace) for trace in data["traces"]]}
     events = [_without_sentence(event, data["sources"]) for event in data["events"]]
-    graph = {**data["graph"], "dot": None, "svg": None}
-    return {**data, "events": events, "graph": graph}
+    return {**data, "events": events}
 
 
 def _without_sentence(
@@ -131,12 +130,13 @@ def fallback_of(data: Mapping[str, Any]) -> str:
     events = data["events"]
     last = message("notebook.last", sentence=events[-1]["say"] if events else "")
     words = f"<p>{told}</p><p>{html.escape(last)}</p>".replace("\0", title)
-    svg = data["graph"]["svg"]
-    if not svg:
+    nodes = data["graph"]["nodes"]
+    drawn = graph.svg_of(graph.dot_of(data)) if nodes else None
+    if drawn is None:
         return words
+    svg, _ = drawn
     if len(svg) > MOST_PICTURE:
-        count = len(data["graph"]["nodes"])
-        large = message("notebook.large", count=f"{count:,}")
+        large = message("notebook.large", count=f"{len(nodes):,}")
         return f"{words}<p>{html.escape(large)}</p>"
     image = base64.b64encode(svg.encode()).decode()
     name = html.escape(message("notebook.graph"))

@@ -17,7 +17,7 @@ from minigrad.tracing.picture_words import stop
 from minigrad.tracing.program import MOST_BYTES
 from minigrad.tracing.terms import add_terms
 from minigrad.tracing.trace import step_that_says, steps_that_say, write_whole
-from minigrad.views import graph, page, picture
+from minigrad.views import page, picture
 from minigrad.views.numbers import Explanation, explain
 from minigrad.views.plots import Lines
 from minigrad.views.whatif import WhatIf, connect, is_notebook, what_if
@@ -188,7 +188,7 @@ class Recording(Trace):
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         key = secrets.token_hex(8)
         connect(key, self)
-        return page.bundle_of(self._drawn(), key, self.start)
+        return page.bundle_of(self._pictured(), key, self.start)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the recording to a JSON file, whole or not at all."""
@@ -200,17 +200,6 @@ class Recording(Trace):
         self.add_terms()
         pictures = picture.pictures_of(self.data)
         return {**self.data, "graph": {**self.data["graph"], "pictures": pictures}}
-
-    def _drawn(self) -> dict[str, Any]:
-        """The same, with the graph drawn once for where no page plays."""
-        drawing = self.data["graph"]
-        if drawing["dot"] is None:
-            drawing["dot"] = graph.dot_of(self.data)
-        if drawing["svg"] is None and drawing["nodes"]:
-            drawn = graph.svg_of(drawing["dot"])
-            if drawn is not None:
-                drawing["svg"], drawing["renderer"] = drawn
-        return self._pictured()
 
 
 def record(
