@@ -134,37 +134,26 @@ def button(press: str, about: str, then: Callable[[], Any]) -> Any:
     return answering(lambda _: ("", then()), make)
 
 
-class Page:
+def page(text: str) -> Any:
     """HTML that a notebook shows as it is, with links that open notebooks."""
-
-    def __init__(self, page: str) -> None:
-        self._page = page
-
-    def _repr_html_(self) -> str:
-        return self._page
+    return importlib.import_module("IPython.display").HTML(text)
 
 
-class Refillable:
-    """A page in a column whose HTML can be exchanged."""
+def filled(text: str, place: Any = None) -> Any:
+    """Such HTML in a column; instead of what stands in ``place``, if there is one."""
+    import ipywidgets
 
-    def __init__(self, page: str) -> None:
-        import ipywidgets
-
-        self.output = ipywidgets.Output()
-        self.fill(page)
-
-    def fill(self, page: str) -> None:
-        """Show this instead of what is shown."""
-        self.output.outputs = ()
-        self.output.append_display_data(Page(page))
+    place = place or ipywidgets.Output()
+    place.outputs = ()
+    place.append_display_data(page(text))
+    return place
 
 
 def column(*parts: Any) -> Any:
-    """Pages that can be exchanged, and forms, one below the other."""
+    """HTML and forms, one below the other."""
     import ipywidgets
 
-    made = [part.output if isinstance(part, Refillable) else part for part in parts]
-    return ipywidgets.VBox(made)
+    return ipywidgets.VBox(parts)
 
 
 def shell() -> Any:

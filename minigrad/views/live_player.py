@@ -16,15 +16,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from minigrad import errors
-from minigrad.engine.core.function import Function
-from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.messages import message
 from minigrad.views import page
 from minigrad.views.forms import bundle_of, widget_class
 from minigrad.views.inputs import Input, input_for, problem_of
 from minigrad.views.recording import (
     Recording,
-    is_function_class,
+    function_base,
     name_of_callable,
     step,
 )
@@ -158,21 +156,14 @@ def bound(
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
     """The arguments by name; those of a Function class stand in its forward."""
-    if not is_function_class(function):
+    base = function_base(function)
+    if base is None:
         return inspect.signature(function)
     signature = inspect.signature(function.forward)  # type: ignore[attr-defined]
     parameters = list(signature.parameters.values())
-    if takes_ctx(function):
-        parameters = parameters[1:]
+    if function.setup_context is base.setup_context:  # type: ignore[attr-defined]
+        parameters = parameters[1:]  # forward takes ctx
     return signature.replace(parameters=parameters)
-
-
-def takes_ctx(function: Any) -> bool:
-    """Whether forward gets ctx: a class with setup_context of its own gives it none."""
-    ours = (
-        Function if issubclass(function, Function) else torch_module().autograd.Function
-    )
-    return function.setup_context is ours.setup_context
 
 
 def inputs_of(

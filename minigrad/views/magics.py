@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from minigrad import errors
 from minigrad.views.forms import shell
 from minigrad.views.page import LEVELS
-from minigrad.views.tracebacks import shorten_tracebacks
+from minigrad.views.tracebacks import parts, shorten_tracebacks
 
 if TYPE_CHECKING:
     from minigrad.views.recording import Recording
@@ -192,7 +192,5 @@ def run_session(
 
 def _from_cell(whole: TracebackType | None, code: CodeType) -> TracebackType | None:
     """The part of a traceback that begins in the cell."""
-    part = whole
-    while part is not None and part.tb_frame.f_code is not code:
-        part = part.tb_next
-    return part or whole
+    cell = [part for part in parts(whole) if part.tb_frame.f_code is code]
+    return cell[0] if cell else whole

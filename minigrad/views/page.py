@@ -25,17 +25,17 @@ MOST_PICTURE = 200_000  # characters of SVG; a larger one would swell the notebo
 _VALUE = re.compile('"([0-9a-f]{16})"')
 
 
-def page_of(data: Mapping[str, Any], key: str = "", start: int = 0) -> str:
+def page_of(data: Mapping[str, Any], key: str = "") -> str:
     """A self-contained HTML document that plays ``data``: no kernel, no network.
 
-    It opens at step ``start``, and keeps its place through a reload under ``key``, by
-    default made of the content.
+    It keeps its place through a reload under ``key``, by default made of the content.
     """
     raw = json.dumps(played(data), separators=(",", ":"), ensure_ascii=False)
     raw = _numbered(raw, data)
     key = key or hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
     title = title_of(data)
     code = script.packed_code(messages.in_use, *_parts_of_code(data))
+    start = data["meta"].get("start", 0)
     return _document(title, key, _trace_script(raw), code, start)
 
 
@@ -100,16 +100,14 @@ def _document(title: str, key: str, trace: str, code: str, start: int = 0) -> st
     )
 
 
-def output_of(
-    data: Mapping[str, Any], height: int = 560, key: str = "", start: int = 0
-) -> str:
+def output_of(data: Mapping[str, Any], height: int = 560, key: str = "") -> str:
     """The HTML of a notebook output: the player in a frame, over what shows without it.
 
     Where a notebook is not trusted the frame is taken out, and the last sentence and
     the graph as an image remain.
     """
     players, height = ("two", 900) if "traces" in data else ("", height)
-    page = page_of(data, key, start).replace("&", "&amp;").replace("'", "&#39;")
+    page = page_of(data, key).replace("&", "&amp;").replace("'", "&#39;")
     name = html.escape(message("notebook.frame"))
     outer = f"position:relative;height:{height}px;overflow:hidden"
     inner = "position:absolute;inset:0;width:100%;height:100%;border:0"
@@ -157,14 +155,13 @@ def title_of(data: Mapping[str, Any]) -> str:
     return data["meta"].get("title") or message("player.title")
 
 
-def bundle_of(data: Mapping[str, Any], key: str, start: int = 0) -> dict[str, str]:
+def bundle_of(data: Mapping[str, Any], key: str) -> dict[str, str]:
     """The forms in which a notebook may show recordings, by MIME type.
 
     Each time under another ``key``: run again, the cell starts where it did at first;
     reloaded, it keeps its place.
     """
-    shown = output_of(data, key=key, start=start)
-    return {"text/html": shown, "text/plain": text_of(data)}
+    return {"text/html": output_of(data, key=key), "text/plain": text_of(data)}
 
 
 def text_of(data: Mapping[str, Any], most: int = 12) -> str:

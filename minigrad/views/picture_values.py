@@ -80,11 +80,8 @@ class PictureValues:
         if kind == "backward.begin":
             yield from [(thing, None) for thing in self._passing]
         for change in ctx_changes(event):
-            entries = [
-                *change["set"].items(),
-                *[(k, None) for k in change.get("del", ())],
-            ]
-            for key, ref in entries:
+            gone = dict.fromkeys(change.get("del", ()))
+            for key, ref in (change["set"] | gone).items():
                 if self._is_shown(change["id"], key):
                     yield ("entry", change["id"], key), ref
         if (call := called(event)) and call in self._calls:

@@ -29,16 +29,12 @@ _PLACE: Final = ("d", "s", "l", "ph", "cid")  # where an event stands
 class Recording(Trace):
     """A trace that a notebook shows as a player, and a terminal as sentences."""
 
-    start = 0
-    """The step at which the player opens."""
     drawn: Lines | None = None
     """The picture of numbers that the function returned, if it returned one."""
 
     def save_html(self, path: str | os.PathLike[str]) -> Path:
         """Write the player as one HTML file that needs no network and no Python."""
-        return write_whole(
-            "save_html", path, page.page_of(self._pictured(), start=self.start)
-        )
+        return write_whole("save_html", path, page.page_of(self._pictured()))
 
     def to_markdown(self, level: int = 2) -> str:
         """The sentences of a level as Markdown; levels are those of ``sentences``."""
@@ -77,14 +73,15 @@ class Recording(Trace):
         player opens at its beginning. A step that *Picture* leaves out is opened at
         *Phases*.
         """
-        self.start = 0
+        start = 0
         for text in words:
-            before, steps = self.start, steps_that_say(self, text, most=2)
-            self.start = next((n for n in steps if n > before), 0)
-            if not self.start:
+            steps = steps_that_say(self, text, most=2)
+            start = next((n for n in steps if n > start), 0)
+            if not start:
                 break
-        if self.start and self.data["events"][self.start - 1]["lvl"]:
+        if start and self.data["events"][start - 1]["lvl"]:
             self.at_level("phases")
+        self.data["meta"]["start"] = start
         return self
 
     def at_level(self, name: str) -> Self:
@@ -188,7 +185,7 @@ class Recording(Trace):
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         key = secrets.token_hex(8)
         connect(key, self)
-        return page.bundle_of(self._pictured(), key, self.start)
+        return page.bundle_of(self._pictured(), key)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the recording to a JSON file, whole or not at all."""
@@ -255,7 +252,7 @@ def step(
     So is Ctrl-C: what was recorded until then is there. A Function class stands for its
     ``apply``. ``keep_values`` is as in ``record``; the rest is what is called with.
     """
-    if is_function_class(function):
+    if function_base(function) is not None:
         function = function.apply  # type: ignore[attr-defined]  # either engine's
     if not callable(function):
         raise errors.ArgumentTypeError.at(
@@ -282,11 +279,12 @@ def step(
     return recording
 
 
-def is_function_class(item: Any) -> bool:
-    """Whether ``item`` is a Function class, of minigrad or of torch."""
+def function_base(item: Any) -> Any:
+    """The Function, minigrad's or torch's, of which ``item`` is a subclass; or None."""
     torch = torch_module()
-    theirs = () if torch is None else (torch.autograd.Function,)
-    return isinstance(item, type) and issubclass(item, (Function, *theirs))
+    bases = (Function,) if torch is None else (Function, torch.autograd.Function)
+    is_class = isinstance(item, type)
+    return next((base for base in bases if is_class and issubclass(item, base)), None)
 
 
 def name_of_callable(function: Callable[..., Any]) -> str:

@@ -121,15 +121,15 @@ class Home:
         )
         about = "Write a ten-minute notebook of what you missed"
         button = forms.button(
-            "Review", about, lambda: forms.Page(review()._repr_html_())
+            "Review", about, lambda: forms.page(review()._repr_html_())
         )
-        head, table = forms.Refillable(self.head()), forms.Refillable(self.table())
+        head, table = forms.filled(self.head()), forms.filled(self.table())
 
         def go(chosen: dict[str, str]) -> str:
             paths.choose(names[chosen[""]])
             anew = Home()
-            head.fill(anew.head())
-            table.fill(anew.table())
+            forms.filled(anew.head(), head)
+            forms.filled(anew.table(), table)
             return ""
 
         names = {way.label: way.name for way in paths.WAYS}
