@@ -12,7 +12,7 @@ import importlib.util
 import inspect
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 from minigrad import errors
@@ -79,12 +79,8 @@ class LivePlayer:
         self.widget.send(reply_to(asked, self._answers))
 
     def _changed(self, content: Json) -> Json:
-        self._take(content["values"])
-        self.widget.shown = self._shown(content["by"])
-        return {}
-
-    def _take(self, typed: Mapping[str, Any]) -> None:
         """Record with what can be read; another input keeps the value it had."""
+        typed = content["values"]
         self._typed |= typed
         before = dict(self._good)
         for name, text in typed.items():
@@ -96,6 +92,8 @@ class LivePlayer:
                 self._problems[name] = problem
         if self._good != before or not self._problems:
             self._record()
+        self.widget.shown = self._shown(content["by"])
+        return {}
 
     def _record(self) -> None:
         """Run the function; what it prints goes to the page."""
