@@ -138,7 +138,8 @@ class Scene:
         part = _card(group.get("title") or self._told.title(node), _sub(node, group))
         part["n"], size = name, part["card"]
         if group.get("leaves"):
-            pills = [shortened(_last(one["tensor"]), 9) for one in group["leaves"]]
+            paths = [(one["tensor"] or "").split(".") for one in group["leaves"]]
+            pills = [shortened(path[-1], 9) for path in paths]
             part["leaves"] = [one["id"] for one in group["leaves"]]
             part["pills"] = [[pill, len(pill) * SMALL + 14] for pill in pills]
             size[0] = max(size[0], *[wide + 14 for _, wide in part["pills"]])
@@ -315,11 +316,6 @@ def _lines(title: str) -> list[str]:
         return [title]
     at = min(gaps, key=lambda place: abs(place - len(title) / 2))
     return [title[: at + 1].strip(), title[at + 1 :]]
-
-
-def _last(name: str | None) -> str:
-    """What a parameter is called within its module."""
-    return (name or "").rpartition(".")[2]
 
 
 def _sub(node: Json, group: Json) -> str:

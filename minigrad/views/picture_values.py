@@ -60,8 +60,7 @@ class PictureValues:
 
     def changes(self, position: int) -> Iterator[tuple[Thing, Json | None]]:
         """What has another value after so many events; at 0 what there is at first."""
-        changes = self._at_first() if not position else self._changes(position)
-        for (kind, of, *more), ref in changes:
+        for (kind, of, *more), ref in self._changes(position):
             node = self._edges.get(of, {}).get("from") or of
             owner = self._ctxs.get(of, {}).get("node") or node
             thing = (kind, of and renamed(of, self._names), *more)
@@ -69,12 +68,11 @@ class PictureValues:
             self.places[thing] = " ".join([kind, of, *which]), owner
             yield thing, ref
 
-    def _at_first(self) -> Iterator[tuple[Thing, Json | None]]:
-        for source, given in self._sources.items():
-            if source in self._shared:
-                yield ("value", source, "0"), given.get("v")
-
     def _changes(self, position: int) -> Iterator[tuple[Thing, Json | None]]:
+        if not position:
+            there = [(n, one) for n, one in self._sources.items() if n in self._shared]
+            yield from [(("value", n, "0"), one.get("v")) for n, one in there]
+            return
         event = self.data["events"][position - 1]
         kind, node = event["k"], event.get("n", "")
         if kind == "backward.begin":

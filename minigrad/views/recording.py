@@ -18,7 +18,7 @@ from minigrad.tracing.program import MOST_BYTES
 from minigrad.tracing.terms import add_terms
 from minigrad.tracing.trace import step_that_says, steps_that_say, write_whole
 from minigrad.views import page, picture
-from minigrad.views.numbers import Explanation, explain
+from minigrad.views.numbers import Asking, Explanation, node_named
 from minigrad.views.plots import Lines
 from minigrad.views.whatif import WhatIf, connect, is_notebook, what_if
 
@@ -166,7 +166,8 @@ class Recording(Trace):
         'Arrived at AccumulateGrad of x: 8 = ...'
         """
         self.add_terms()
-        return explain(self.data, what, element, output)
+        node = node_named(self.data, what)
+        return Asking(self.data, node, output, element).explanation()
 
     def add_terms(self) -> None:
         """Write into the data of which terms each small gradient is made, once.
