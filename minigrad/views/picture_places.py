@@ -58,10 +58,7 @@ class Places:
         middles, size, curves = self._read(plain) if plain else self._in_columns()
         down, tall, lanes = self._apart(middles, size[1], 0 if plain else ROW)
         columns = Columns(
-            [
-                spot_around(self._sizes[n], x, y + down[n])
-                for n, (x, y) in middles.items()
-            ]
+            (*self._sizes[name], x, y + down[name]) for name, (x, y) in middles.items()
         )
         for line in self._lines.values():
             left, right = (middles[line[end]][0] for end in ("of", "to"))
@@ -205,18 +202,16 @@ class Places:
         return sum(known) / len(known) if known else 0.0
 
 
-def spot_around(size: Point, x: float, y: float) -> Spot:
-    """The left, top, right and bottom of what is so large around a place."""
-    half, tall = size[0] / 2, size[1] / 2
-    return [x - half, y - tall, x + half, y + tall]
-
-
 class Columns:
     """The columns in which parts stand, from left to right."""
 
-    def __init__(self, spots: Iterable[Spot]) -> None:
+    def __init__(self, parts: Iterable[tuple[float, float, float, float]]) -> None:
+        """Of parts that are so wide and so high around a place."""
         self._spots: list[Spot] = []
-        for left, top, right, bottom in sorted(spots):
+        for left, top, right, bottom in sorted(
+            [x - wide / 2, y - high / 2, x + wide / 2, y + high / 2]
+            for wide, high, x, y in parts
+        ):
             if not self._spots or left > self._spots[-1][2]:
                 self._spots.append([left, top, right, bottom])
             last = self._spots[-1]
