@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from minigrad.tracing import places
 from minigrad.tracing.budget import ctx_changes
 from minigrad.tracing.messages import message
 from minigrad.views.matching import renamed, source_of
@@ -190,15 +191,10 @@ class PictureValues:
             key = "compare.slope" if kind == "slope" else "compare.gradient"
             return message(key, **ends)
         if kind == "entry":
-            family, _, key = more[0].partition(".")
-            what = f"saved[{key}]" if family == "saved" else f"ctx.{key or family}"
-            ctx = self._ctxs[of]
-            return message(
-                "what-if.of", what=what, node=self._call(ctx["node"], ctx["function"])
-            )
-        if kind == "error":
-            return ""
-        if kind == "call":
+            ctx, what = self._ctxs[of], places.called("entry", more[0])
+            node = self._call(ctx["node"], ctx["function"])
+            return message("what-if.of", what=what, node=node)
+        if kind in ("call", "error"):
             return self._call(of)
         key = "compare.waits" if kind == "waits" else "compare.tangent"
         return message(key, node=self._name_of(of))
@@ -206,8 +202,8 @@ class PictureValues:
     def _call(self, name: str | None, otherwise: str = "") -> str:
         """What people write for a call."""
         event = self._calls.get(name or "", {})
-        label = self._nodes.get(name or "", {}).get("label", otherwise)
-        return str(event.get("label") or event.get("op") or otherwise or label)
+        label = event.get("label") or event.get("op") or otherwise
+        return str(label or self._nodes.get(name or "", {}).get("label", ""))
 
     def _name_of(self, name: str, output: str = "0") -> str:
         """The variable that holds a value, else the call that made it."""
@@ -219,10 +215,8 @@ class PictureValues:
         if name not in self._calls and f"call-{name}" in self._calls:
             name = f"call-{name}"  # a tensor that only a tangent tells of
         outs = self._calls.get(name, {}).get("outs", ())
-        held = [
-            one.get("name") for one in outs if str(one.get("nr", 0)) == (output or "0")
-        ]
-        return str(next(iter(held), None) or self._call(name))
+        names = {str(one.get("nr", 0)): one.get("name") for one in outs}
+        return str(names.get(output or "0") or self._call(name))
 
 
 def apart(values: list[Json | None], texts: list[str]) -> tuple[str, list[str]]:
