@@ -121,13 +121,15 @@ def output_of(data: Mapping[str, Any], height: int = 560, key: str = "") -> str:
 def fallback_of(data: Mapping[str, Any]) -> str:
     """What can be seen of a recording where nothing can run: words and the graph."""
     title = f"<b>{html.escape(title_of(data))}</b>"
-    if "traces" in data:
-        told = html.escape(message("notebook.run-both", title="\0"))
-        return f"<p>{told}</p><p>{html.escape(data['say'])}</p>".replace("\0", title)
-    told = html.escape(message("notebook.run", title="\0", count=steps_at_first(data)))
+    are_two = "traces" in data
+    key = "notebook.run-both" if are_two else "notebook.run"
+    told = message(key, title="\0", count=0 if are_two else steps_at_first(data))
+    told = html.escape(told).replace("\0", title)
+    if are_two:
+        return f"<p>{told}</p><p>{html.escape(data['say'])}</p>"
     events = data["events"]
     last = message("notebook.last", sentence=events[-1]["say"] if events else "")
-    words = f"<p>{told}</p><p>{html.escape(last)}</p>".replace("\0", title)
+    words = f"<p>{told}</p><p>{html.escape(last)}</p>"
     nodes = data["graph"]["nodes"]
     drawn = graph.svg_of(graph.dot_of(data)) if nodes else None
     if drawn is None:
