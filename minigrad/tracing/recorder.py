@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable
 from types import CodeType, FrameType, TracebackType
-from typing import Any, Self
+from typing import Any, Generic, TypeVar
 
 from minigrad import errors
 from minigrad.engine import observe
@@ -33,12 +33,14 @@ from minigrad.tracing.torch_recorder import TorchListener, TorchTelling
 from minigrad.tracing.trace import SCHEMA, Trace
 from minigrad.tracing.values import error_text, short_repr
 
+Kept = TypeVar("Kept", bound=Trace)
+
 
 class RecordingError(errors.MinigradError, RuntimeError):
     """A recording was started while another one runs."""
 
 
-class Recorder:
+class Recorder(Generic[Kept]):
     """Listens while its ``with`` block runs, and fills ``trace`` when that ends.
 
     ``watch`` names a function, a class or a code object whose lines are shown too, or
@@ -56,7 +58,7 @@ class Recorder:
 
     def __init__(
         self,
-        trace: Trace,
+        trace: Kept,
         *,
         title: str = "",
         watch: Any = (),
@@ -77,7 +79,7 @@ class Recorder:
         self._lines = lines
         self._options = {"title": title, "watch": self._codes, "lines": lines}
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Kept:
         if observe.has(Hearing):
             raise RecordingError.at(
                 "record",
@@ -116,7 +118,7 @@ class Recorder:
         spoke, here = lambda: self._spoke("minigrad"), threading.get_ident()
         self._hearing = Hearing(observers, spoke, together, here)
         observe.add(self._hearing)
-        return self
+        return self.trace
 
     def __exit__(
         self,
@@ -200,10 +202,8 @@ class Recorder:
         nodes_and_edges, meta = self._graph.finish, self._meta(error)
 
         def tell() -> dict[str, Any]:
-            graph: dict[str, Any] = {"dot": None, "svg": None, "renderer": None}
-            graph |= nodes_and_edges()
             data = {"schema": SCHEMA, "meta": meta, "sources": sources.finish()}
-            data |= log.finish(graph)
+            data |= log.finish(nodes_and_edges())
             mark(data, log.calls.mapped)
             complete(data)
             tell_picture(data)

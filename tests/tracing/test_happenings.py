@@ -250,9 +250,8 @@ def test_node_that_an_error_has_ended_is_at_work_no_more(tries: int) -> None:
             return grad
 
     x = mg.tensor(2.0, requires_grad=True)
-    with Recorder(Trace(), lines=False) as recorder:
+    with Recorder(Trace(), lines=False) as trace:
         Tries.apply(x).backward()
-    trace = recorder.trace
     (tried,) = [one["id"] for one in trace.data["ctxs"] if "Tries" in one["name"]]
     _, *inside = events_of(trace, "backward.begin")
     (returned,) = [one for one in trace.data["events"] if "returned" in one]
