@@ -19,10 +19,11 @@ from minigrad.course.check import (
     known_mistakes,
     other_inputs,
     traits,
+    wording,
 )
 from minigrad.course.check.casefile import CaseFile, difference_of, error_of
 from minigrad.course.check.facts import Array, Facts, Trial, is_float
-from minigrad.course.check.samples import COARSE, Sample, close_to
+from minigrad.course.check.samples import COARSE, Sample, close_to, on_the_way
 
 MANY = 20
 """In so many ways some of the cases could be wrong, or more: then it says something."""
@@ -60,7 +61,11 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
         _by_ratios(case, plain),
         by_cases(case, [s.fact for s in plain], [s.fact for s in wrong]),
         moved([(s.got, s.right) for s in plain if s.got is not None]),
-        nearly("gradient", [(s.got, s.right) for s in plain if s.got is not None]),
+        nearly(
+            "gradient",
+            [(s.got, s.right) for s in plain if s.got is not None],
+            plain[0].trial,
+        ),
         _another_slope(case, wrong[0]),
         _by_rows(plain),
     )
@@ -197,25 +202,36 @@ def _not_in_proportion(samples: Sequence[Sample]) -> Said | None:
     return None
 
 
+PRINT_DTYPES = "Print the dtype at every step, starting from float64 inputs."
+
 NEAR = 0.01
 """Of the right value, no element is off by more, and then it's nearly right."""
 
 
-def nearly(what: str, pairs: Sequence[tuple[Array, Array]]) -> Said | None:
+def nearly(
+    what: str, pairs: Sequence[tuple[Array, Array]], trial: Trial
+) -> Said | None:
     """Off by a small part of its value at each element, and at nearly all of them."""
     if not pairs:
         return None
     mine, right = (
         np.concatenate([a.ravel() for a in each]) for each in zip(*pairs, strict=True)
     )
-    use = right != 0
-    if np.any(mine[~use]) or not use.any() or not np.all(np.isfinite(mine)):
+    widths = {a.dtype for a in on_the_way(trial) if is_float(a)}
+    narrow = min(widths, key=lambda dtype: dtype.itemsize, default=right.dtype)
+    limits = np.finfo(narrow)
+    size = np.abs(right)
+    use = (size > limits.tiny) & (size <= limits.max)
+    if np.any(mine[right == 0]) or not use.any() or not np.all(np.isfinite(mine[use])):
         return None
     off = np.abs(mine[use] / right[use] - 1)
     if off.max() > NEAR or np.median(off) < 1e-9:
         return None
     looks = f"Your {what} is nearly right everywhere: it's off by {off.max():.1g} of "
     hint = "Is a constant cut off after a few digits, or something approximated?"
+    if narrow.itemsize < 4 and off.max() < 4 * limits.eps:
+        looks = f"Your {what} has the digits of a {narrow} only: it's off by up to "
+        return Said((), f"{looks}{off.max():.1g} of its value.", PRINT_DTYPES)
     return Said((), f"{looks}its value, or less.", hint)
 
 
@@ -251,10 +267,11 @@ def _another_slope(case: CaseFile, s: Sample) -> Said | None:
     mine, right = s.got[at] / g[at], s.right[at] / g[at]
     name = case.argument(s.slot)
     looks = "The upstream gradient enters as it should. The slope itself is another "
-    looks += f"one: at {name} = {x[at]:.4g} yours is {mine:.4g}, and it should be "
+    yours, wanted = wording.told_apart(mine, right, 4)
+    looks += f"one: at {name} = {x[at]:.4g} yours is {yours}, and it should be "
     hint = f"Move {name} by 0.001 there: how far does the result move? Which "
     hint += "factor of your formula gives another number?"
-    return Said((), f"{looks}{right:.4g}.", hint)
+    return Said((), f"{looks}{wanted}.", hint)
 
 
 def _by_powers(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
@@ -343,7 +360,7 @@ def by_cases(
         for facts in (wrong, good)
     ]
     if words := traits.separating(*told):
-        looks = f"It's wrong where {words[0]}, and right in all other cases."
+        looks = f"It's wrong where {words[0]}, and right in the others that ran."
         if len(words) > 1:
             looks += f" (Where it's wrong, {words[1]}, too.)"
         hint = "Run your Function on a case of each kind. Which line tells them apart?"

@@ -270,8 +270,14 @@ def values(case: CaseFile) -> Iterator[Finding]:
     for place in range(len(case.contract.outputs)):
         off = list(wrong_results(case, place))
         if off:
+            # Of a tensor without an axis or a number, a shape may say less.
             fact, trial, right = min(
-                off, key=lambda e: (not case.unusual(e[1]), _is_precise(e, place))
+                off,
+                key=lambda e: (
+                    not case.unusual(e[1]),
+                    e[0].case.is_bare,
+                    _is_precise(e, place),
+                ),
             )
             yield _finding(case, place, off, (fact, trial, right))
             return

@@ -85,7 +85,7 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
         hint = "Take one such element. What should come out, on paper?"
         return Said((), looks, hint)
     return (
-        comparison.nearly("result", pairs)
+        comparison.nearly("result", pairs, seen[0][1])
         or comparison.moved(pairs)
         or comparison.by_cases(case, case.facts, wrong)
     )
