@@ -23,10 +23,13 @@ from minigrad.course.check import (
 )
 from minigrad.course.check.casefile import CaseFile, difference_of, error_of
 from minigrad.course.check.facts import Array, Facts, Trial, is_float
-from minigrad.course.check.samples import COARSE, Sample, close_to, on_the_way
+from minigrad.course.check.samples import COARSE, Sample, close_to
 
 MANY = 20
 """In so many ways some of the cases could be wrong, or more: then it says something."""
+
+FEW = 8
+"""Of fewer numbers it isn't said that something grows."""
 
 POWERS = 4
 """Powers from 0 on, into which a slope is taken apart."""
@@ -59,13 +62,10 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
         _taken_for(case, plain),
         _by_elements(case, plain),
         _by_ratios(case, plain),
+        growing(case, "gradient", [(s.trial, s.got, s.right) for s in plain]),
         by_cases(case, [s.fact for s in plain], [s.fact for s in wrong]),
         moved([(s.got, s.right) for s in plain if s.got is not None]),
-        nearly(
-            "gradient",
-            [(s.got, s.right) for s in plain if s.got is not None],
-            plain[0].trial,
-        ),
+        nearly("gradient", [(s.got, s.right) for s in plain if s.got is not None]),
         _another_slope(case, wrong[0]),
         _by_rows(plain),
     )
@@ -202,37 +202,64 @@ def _not_in_proportion(samples: Sequence[Sample]) -> Said | None:
     return None
 
 
-PRINT_DTYPES = "Print the dtype at every step, starting from float64 inputs."
-
 NEAR = 0.01
 """Of the right value, no element is off by more, and then it's nearly right."""
 
 
-def nearly(
-    what: str, pairs: Sequence[tuple[Array, Array]], trial: Trial
-) -> Said | None:
-    """Off by a small part of its value at each element, and at nearly all of them."""
+def nearly(what: str, pairs: Sequence[tuple[Array, Array]]) -> Said | None:
+    """Off by a small part of its value at each element, and at nearly all of them.
+
+    Or at each that a float16 can hold.
+    """
     if not pairs:
         return None
     mine, right = (
         np.concatenate([a.ravel() for a in each]) for each in zip(*pairs, strict=True)
     )
-    widths = {a.dtype for a in on_the_way(trial) if is_float(a)}
-    narrow = min(widths, key=lambda dtype: dtype.itemsize, default=right.dtype)
-    limits = np.finfo(narrow)
-    size = np.abs(right)
-    use = (size > limits.tiny) & (size <= limits.max)
-    if np.any(mine[right == 0]) or not use.any() or not np.all(np.isfinite(mine[use])):
+    for limits in (np.finfo(np.float64), np.finfo(np.float16)):
+        use = (np.abs(right) > limits.tiny) & (np.abs(right) <= limits.max)
+        if np.any(mine[right == 0]) or not use.any():
+            return None
+        off = np.abs(mine[use] / right[use] - 1)
+        if off.max() <= NEAR and np.median(off) >= 1e-9:
+            looks = f"Your {what} is nearly right: it's off by {off.max():.1g} of its "
+            looks += (
+                f"value, or less{', where a float16 can hold it' * (not use.all())}."
+            )
+            hint = "Is a constant cut off after a few digits, something approximated, "
+            return Said((), looks, f"{hint}or a dtype too narrow, such as float16?")
+    return None
+
+
+def growing(
+    case: CaseFile, what: str, seen: Sequence[tuple[Trial, Array | None, Array]]
+) -> Said | None:
+    """Off by more and more, the farther the first input is from 0."""
+    told = [
+        (np.abs(t.inputs[0]), difference_of(a, b) / np.maximum(np.abs(b), 1e-3))
+        for t, a, b in seen
+        if a is not None and a.shape == b.shape == np.shape(t.inputs[0])
+    ]
+    if len(told) < len(seen):
         return None
-    off = np.abs(mine[use] / right[use] - 1)
-    if off.max() > NEAR or np.median(off) < 1e-9:
+    far, off = (
+        np.concatenate([a.ravel() for a in each]) for each in zip(*told, strict=True)
+    )
+    usual = np.flatnonzero((far > 0) & (far < 10))
+    usual = usual[np.argsort(far[usual])]
+    far, off = far[usual], off[usual]
+    if off.size < FEW or not np.all(np.isfinite(off)) or off[0] > NEAR * off[-1]:
         return None
-    looks = f"Your {what} is nearly right everywhere: it's off by {off.max():.1g} of "
-    hint = "Is a constant cut off after a few digits, or something approximated?"
-    if narrow.itemsize < 4 and off.max() < 4 * limits.eps:
-        looks = f"Your {what} has the digits of a {narrow} only: it's off by up to "
-        return Said((), f"{looks}{off.max():.1g} of its value.", PRINT_DTYPES)
-    return Said((), f"{looks}its value, or less.", hint)
+    ranks = np.argsort(np.argsort(off))
+    if np.corrcoef(ranks, np.arange(off.size))[0, 1] < 0.9:
+        return None
+    x = case.argument(0)
+    looks = (
+        f"The farther {x} is from 0, the more your {what} is off: by {off[0]:.1g} of "
+    )
+    looks += f"its value for {far[0]:.3g}, and by {off[-1]:.1g} for {far[-1]:.3g}."
+    hint = "Is something there that's good near 0 only, as the first terms of a series?"
+    return Said((), looks, hint)
 
 
 def moved(pairs: Sequence[tuple[Array, Array]]) -> Said | None:

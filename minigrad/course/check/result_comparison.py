@@ -85,8 +85,9 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
         hint = "Take one such element. What should come out, on paper?"
         return Said((), looks, hint)
     return (
-        comparison.nearly("result", pairs, seen[0][1])
+        comparison.nearly("result", pairs)
         or comparison.moved(pairs)
+        or comparison.growing(case, "result", [(s[1], s[2], s[3]) for s in seen])
         or comparison.by_cases(case, case.facts, wrong)
     )
 

@@ -236,7 +236,8 @@ def drawn_alike(case: CaseFile) -> Iterator[Finding]:
             looks_like = "A seed is set, or numbers that were drawn once are kept."
             yield Finding(UNNAMED, what, where, looks_like, hint)
             return
-        alike = all(abs(int(y.sum()) - p * x.size) < 1 for y in dropped)
+        share = p * x.size
+        alike = not p or all(abs(int(y.sum()) - share) < 1 for y in dropped)
         odds *= _chance_of_share(x.size, p) ** len(dropped) if alike else np.inf
     if odds < UNLIKELY:
         what = "in every call, just the share p of the numbers was dropped, rounded up "

@@ -101,15 +101,6 @@ def of_pass(case: CaseFile, fact: Facts, trial: Trial, run: Pass) -> Iterator[Sa
             )
 
 
-def on_the_way(trial: Trial) -> list[Array]:
-    """All arrays that were seen of a call: kept, returned, and its results."""
-    kept = [*[s.packed for s in trial.saved], *[a.value for a in trial.attributes]]
-    kept += [
-        r.value for run in trial.passes for r in run.returned if r.value is not None
-    ]
-    return [*kept, *[y.value for y in trial.outputs if y.value is not None]]
-
-
 def coarse(tolerance: float) -> float:
     """An error above this is no loss of digits."""
     return max(COARSE, 10 * tolerance)
