@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
@@ -22,7 +22,7 @@ from minigrad.course.check import (
     wording,
 )
 from minigrad.course.check.casefile import CaseFile, difference_of, error_of
-from minigrad.course.check.facts import Array, Facts, Trial, is_float
+from minigrad.course.check.facts import Array, Arrays, Facts, Trial, is_float
 from minigrad.course.check.samples import COARSE, Sample, close_to
 
 MANY = 20
@@ -186,16 +186,19 @@ def _without_upstream(samples: Sequence[Sample]) -> Said | None:
 
 
 def _not_in_proportion(samples: Sequence[Sample]) -> Said | None:
-    """Twice the upstream gradient does not give twice the gradient."""
+    """Twice the upstream gradient does not give twice the gradient, or -1 times."""
     by_name = {(s.fact.case.name, s.trial.name): s.got for s in samples}
+    times = {"double": (2, "Twice", "twice"), "negative": (-1, "Minus", "minus")}
     for (name, trial), got in by_name.items():
-        twice = by_name.get((name, "double"))
-        if trial != "plain" or got is None or twice is None or not got.size:
-            continue
-        if got.shape == twice.shape and error_of(twice, 2 * got) > 1e-4:
+        for other, (k, start, end) in times.items():
+            more = by_name.get((name, other))
+            if trial != "plain" or got is None or more is None or not got.size:
+                continue
+            if got.shape != more.shape or error_of(more, k * got) <= 1e-4:
+                continue
             return Said(
                 (),
-                "Twice the upstream gradient doesn't give twice your gradient.",
+                f"{start} the upstream gradient doesn't give {end} your gradient.",
                 "Each term has to hold grad_output once, as a factor. Which line of "
                 "backward does something else with it?",
             )
@@ -248,10 +251,11 @@ def growing(
     usual = np.flatnonzero((far > 0) & (far < 10))
     usual = usual[np.argsort(far[usual])]
     far, off = far[usual], off[usual]
-    if off.size < FEW or not np.all(np.isfinite(off)) or off[0] > NEAR * off[-1]:
+    if off.size < FEW or not np.all(np.isfinite(off)) or off[-1] < COARSE:
         return None
     ranks = np.argsort(np.argsort(off))
-    if np.corrcoef(ranks, np.arange(off.size))[0, 1] < 0.9:
+    is_ordered = np.corrcoef(ranks, np.arange(off.size))[0, 1] > 0.9
+    if not is_ordered or off[0] > off[-1] * (far[0] / far[-1]) ** 2:
         return None
     x = case.argument(0)
     looks = (
@@ -354,7 +358,7 @@ def _of_coefficients(name: str, mine: Array, right: Array) -> Said | None:
     off = np.abs(mine - right) > 1e-5
     if not off.any():
         return None
-    looks = "The numbers are those of a slope with one term that isn't right."
+    looks = f"Your numbers are those of the slope {_polynomial(name, mine)}."
     hint = f"Take the slope at two points with a small step. Which power of {name} is "
     hint += "in each of your terms, with which factor and sign?"
     if np.allclose(np.abs(mine), np.abs(right), atol=1e-5):
@@ -367,10 +371,19 @@ def _of_coefficients(name: str, mine: Array, right: Array) -> Said | None:
         if right[at] != 0 != mine[at]:
             looks = "A term of your slope has another constant factor."
             return Said(("L02",), looks, hint)
-        if mine[at] == 0:
-            return Said((), "A term of the slope is missing.", hint)
-        looks = "Your slope has a term too many."
     return Said((), looks, hint)
+
+
+def _polynomial(name: str, factors: Array) -> str:
+    """Such as ``2 * x - 1 * x ** 3``."""
+    terms = [
+        f"{'-' if factor < 0 else '+'} {abs(factor):.4g}"
+        + f" * {name}" * (power > 0)
+        + f" ** {power}" * (power > 1)
+        for power, factor in enumerate(factors)
+        if factor
+    ]
+    return " ".join(terms).removeprefix("+ ")
 
 
 def by_cases(
@@ -392,10 +405,14 @@ def by_cases(
             looks += f" (Where it's wrong, {words[1]}, too.)"
         hint = "Run your Function on a case of each kind. Which line tells them apart?"
         return Said((), looks, hint)
-    if ways < MANY:
-        return None
     looks = f"It's right for {good[0].case.name}, and wrong for {wrong[0].case.name}."
     hint = "What is different in the second one? Run your Function on both and compare."
+    if ways < MANY:
+        if len(bad) > 1 or len(good) < 4:
+            return None
+        looks = f"It's right in {len(good)} cases, and wrong only for "
+        looks += f"{wrong[0].case.name}."
+        hint = "What is different there? Run your Function on it, and on other inputs."
     return Said((), looks, hint)
 
 
@@ -403,7 +420,11 @@ def _is_long(fact: Facts) -> Iterator[bool]:
     return (v.size > 1 for v in fact.case.inputs if is_float(v))
 
 
-def where(case: CaseFile, seen: Sequence[tuple[Trial, Array, Array]]) -> str:
+def where(
+    case: CaseFile,
+    seen: Sequence[tuple[Trial, Array, Array]],
+    upstreams: Sequence[Arrays] = (),
+) -> str:
     """What is true of just the elements that are wrong, among all of these cases.
 
     An element of zero that is right may be so whatever computed it.
@@ -411,10 +432,12 @@ def where(case: CaseFile, seen: Sequence[tuple[Trial, Array, Array]]) -> str:
     masks, told, given = [], [], []
     for trial, got, right in seen:
         size = max(1.0, np.abs(right).max(initial=0.0))
-        off = difference_of(got, right) > COARSE * size
+        off = difference_of(got, right) > 100 * case.tolerance(trial) * size
         masks.append((off, ~off))
         told.append((off, ~off & (right != 0)))
         given.append(dict(zip(case.contract.arguments, trial.inputs, strict=True)))
+    for named, gs in zip(given, upstreams, strict=False):
+        named |= {"the upstream gradient": gs[0]} if len(gs) == 1 else {}
 
     def elements(number: int) -> traits.Elements:
         named, shape = given[number], seen[number][1].shape
@@ -438,19 +461,39 @@ def where(case: CaseFile, seen: Sequence[tuple[Trial, Array, Array]]) -> str:
 def _by_elements(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     """Wrong just where an argument is negative, or 0, or beyond a bound."""
     seen = [(s.trial, s.got, s.right) for s in plain if s.got is not None]
-    words = where(case, seen)
+    words = where(case, seen, [s.run.upstreams for s in plain if s.got is not None])
     if not words:
         return None
     looks = f"It's wrong at each element where {words}, and right at the others."
     return Said((), looks, "Take one such element. What is the slope there, on paper?")
 
 
+def _of_other_upstreams(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
+    """The right gradient for upstream gradients with nothing at one end."""
+    for text, change in other_inputs.OF_TENSORS.items():
+        if all(_fits_sent(case, s, change) for s in plain):
+            looks = f"Your gradient would be right if grad_output were {text}."
+            return Said((), looks, "What becomes of what arrives there?")
+    return None
+
+
+def _fits_sent(case: CaseFile, s: Sample, change: Callable[[Array], Array]) -> bool:
+    sent = tuple([None if g is None else change(g) for g in s.run.upstreams])
+    told = case.gradients(s.trial, sent)[s.slot]
+    return told is not None and s.got is not None and s.fits(told)
+
+
 def _by_ratios(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     """Off by a number in each case: a power of an argument, if it is one."""
     pairs = [(s, s.got) for s in plain if s.got is not None and s.right.any()]
-    ratios = [known_mistakes.ratio_of([got], [s.right]) for s, got in pairs]
+    ratios = [ratio(got, s.right) for s, got in pairs]
     said = of_powers(case, "gradient", ratios, [s.trial for s, _ in pairs])
     return said or of_ratios("gradient", ratios, [s.fact for s, _ in pairs])
+
+
+def ratio(got: Array, right: Array) -> float | None:
+    """The number that one is of the other, 0 included; None if there is none."""
+    return known_mistakes.ratio_of([got], [right]) if np.any(got) else 0.0
 
 
 def of_powers(
@@ -462,9 +505,9 @@ def of_powers(
     """In each case it is the right one times a power of a number that was given."""
     for i, name in enumerate(case.contract.arguments):
         numbers = [trial.inputs[i] for trial in trials]
-        if not all([type(n) in (int, float) and n for n in numbers]):
+        if not all([type(n) in (int, float) for n in numbers]):
             continue
-        for power in (-3, -2, -1, 1, 2, 3):
+        for power in (1, 2, 3) if 0 in numbers else (-3, -2, -1, 1, 2, 3):
             told = zip(numbers, ratios, strict=True)
             if len({*numbers}) > 1 and all(
                 [k is not None and np.isclose(k, float(n) ** power) for n, k in told]
@@ -520,6 +563,6 @@ def _taken_for(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     seen = [(s.trial, s.got) for s in plain if s.got is not None]
     words = "" if case.contract.random else other_inputs.taken_for(case, seen, right)
     if not words:
-        return None
+        return _of_other_upstreams(case, plain)
     hint = f"Where does backward use {words.partition(' ')[0]}, and what with?"
     return Said((), f"Your gradient would be right if {words}.", hint)

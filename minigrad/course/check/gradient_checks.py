@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from minigrad.course.check import (
     known_mistakes,
     partial_match,
     shape_mistakes,
+    traits,
     wording,
 )
 from minigrad.course.check.casefile import CaseFile, error_of
@@ -50,6 +52,9 @@ def gradient_values(case: CaseFile) -> Iterator[Finding]:
     wrong = [i for i, samples in slots.items() if any(map(is_off, samples))]
     if not wrong:
         return
+    if found := _imprecise(case, slots):
+        yield found
+        return
     crashed = [
         f for f, _, run in case.passes("plain") if run.crash and run.crash.inside
     ]
@@ -69,6 +74,19 @@ def gradient_values(case: CaseFile) -> Iterator[Finding]:
 def is_off(sample: Sample) -> bool:
     """Whether it has other numbers, or another shape, than it should have."""
     return sample.is_wrong or shape_mistakes.has_wrong_shape(sample)
+
+
+def _imprecise(case: CaseFile, slots: Slots) -> Finding | None:
+    """What lacks digits for ordinary numbers, and is wrong for large or narrow ones."""
+    usual = [s for each in slots.values() for s in each if _is_usual(s)]
+    if any(map(is_off, usual)):
+        return None
+    return next(_of_precision(case, usual), None)
+
+
+def _is_usual(sample: Sample) -> bool:
+    is_large = partial_match.largest(sample.fact) >= traits.LARGE
+    return not is_large and sample.tolerance < COARSE
 
 
 def _named(
@@ -304,17 +322,20 @@ def _finding(
 def precision(case: CaseFile) -> Iterator[Finding]:
     """Gradients that are right to a few digits only."""
     for samples in samples_of(case, *LINEAR).values():
-        for s in samples:
-            if s.error > rounding(s.tolerance):
-                what, evidence = wording.of_gradient(case, s)
-                single = s.raw is not None and s.raw.dtype == np.float32
-                ids: tuple[str, ...] = ("T01", "T03") if single else ("T01",)
-                looks = hint = ""
-                pairs = [(s.got, s.right) for s in samples if s.tolerance < COARSE]
-                if not is_single(s.trial, pairs):
-                    ids, looks, hint = UNNAMED, FEW_DIGITS, WHICH_DIGITS
-                yield Finding(ids, what, case.slot(s.slot), looks, hint, evidence)
-                return
+        yield from islice(_of_precision(case, samples), 1)
+
+
+def _of_precision(case: CaseFile, samples: Sequence[Sample]) -> Iterator[Finding]:
+    for s in samples:
+        if s.error > rounding(s.tolerance):
+            what, evidence = wording.of_gradient(case, s)
+            single = s.raw is not None and s.raw.dtype == np.float32
+            ids: tuple[str, ...] = ("T01", "T03") if single else ("T01",)
+            looks = hint = ""
+            pairs = [(s.got, s.right) for s in samples if s.tolerance < COARSE]
+            if not is_single(s.trial, pairs):
+                ids, looks, hint = UNNAMED, FEW_DIGITS, WHICH_DIGITS
+            yield Finding(ids, what, case.slot(s.slot), looks, hint, evidence)
 
 
 FEW_DIGITS = "Right to the first digits only, as after a float32 or an approximation."

@@ -31,6 +31,9 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
     "{0} + 1": lambda v: v + 1,
     "{0} - 1": lambda v: v - 1,
     "1 - {0}": lambda v: 1 - v,
+    "{0} * log(2)": lambda v: v * np.log(2),
+    "{0} * log(10)": lambda v: v * np.log(10),
+    "{0} * pi / 180": lambda v: v * np.pi / 180,
 }
 """What a number, or each number of a tensor, may have been taken for."""
 
@@ -40,6 +43,8 @@ OF_PLACES = ("{0} + 1", "{0} - 1")
 OF_TENSORS: dict[str, Callable[[Any], Any]] = {
     "0 at the end of each row": lambda v: _with_zeros(v, -1),
     "0 at the beginning of each row": lambda v: _with_zeros(v, 0),
+    "0 in its last row": lambda v: _without_row(v, -1),
+    "0 in its first row": lambda v: _without_row(v, 0),
 }
 """What a loop makes of a tensor that begins late, or ends early."""
 
@@ -80,6 +85,13 @@ def _with_zeros(array: Array, place: int) -> Array:
     found = np.array(array)
     if found.ndim and found.size:
         found[..., place] = 0
+    return found
+
+
+def _without_row(array: Array, place: int) -> Array:
+    found = np.array(array)
+    if found.ndim > 1 and found.size:
+        found.reshape(-1, found.shape[-1])[place] = 0
     return found
 
 

@@ -95,6 +95,7 @@ def _of_shape(name: str, array: Array, others: list[Array]) -> dict[Trait, bool]
         (f"{name} holds no number at all", f"{name} has numbers"): not array.size,
         (f"{name} is float32", f"{name} is float64"): single,
         lies: turned,
+        (f"{name} is square", f"{name} isn't square"): _is_square(array),
         (f"{name} has an axis of length 1", f"{name} has no axis of length 1"): (
             1 in array.shape
         ),
@@ -107,6 +108,10 @@ def _of_shape(name: str, array: Array, others: list[Array]) -> dict[Trait, bool]
         less = f"{name} has at most {text}" if count else f"{name} has no axis"
         found[more, less] = array.ndim > count
     return found
+
+
+def _is_square(array: Array) -> bool:
+    return array.ndim > 1 and len({*array.shape}) == 1
 
 
 def separating(
@@ -150,6 +155,7 @@ def of_elements(
         yield f"{name} is above 1 or below -1", np.abs(array) > 1
         yield f"{name} is between -1 and 1", np.abs(array) < 1
         yield f"{name} is large", np.abs(array) >= LARGE
+        yield f"{name} is close to 0", np.abs(array) < 1e-3
     for axis, places in enumerate(np.indices(shape)):
         yield f"the index along axis {axis} is 0", places == 0
 
@@ -186,4 +192,8 @@ def threshold(
         return ""
     if wrong.min() > right.max():
         return f"{name} is {wrong.min():.4g} or more"
-    return f"{name} is {wrong.max():.4g} or less" if wrong.max() < right.min() else ""
+    if wrong.max() < right.min():
+        return f"{name} is {wrong.max():.4g} or less"
+    if np.any((right >= wrong.min()) & (right <= wrong.max())):
+        return ""
+    return f"{name} is between {wrong.min():.4g} and {wrong.max():.4g}"
