@@ -57,8 +57,8 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
         _by_outputs(case, samples),
         _without_upstream(samples),
         _by_powers(case, plain),
-        _not_in_proportion(samples),
         _of_signs(case, plain),
+        _not_in_proportion(samples),
         _taken_for(case, plain),
         _by_elements(case, plain),
         _by_ratios(case, plain),
@@ -326,9 +326,7 @@ def _by_powers(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
         return None
     in_result, in_x = (
         [
-            _coefficients(
-                np.concatenate([*map(np.ravel, base)]), np.concatenate(slopes)
-            )
+            coefficients(np.concatenate([*map(np.ravel, base)]), np.concatenate(slopes))
             for slopes in (mine, theirs)
         ]
         for base in (ys, xs)
@@ -342,7 +340,7 @@ def _by_powers(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     return None
 
 
-def _coefficients(base: Array, values: Array) -> Array | None:
+def coefficients(base: Array, values: Array) -> Array | None:
     """Of the powers that make up ``values``; None if they do not."""
     if len({*base.round(9).tolist()}) <= POWERS:
         return None
@@ -358,7 +356,7 @@ def _of_coefficients(name: str, mine: Array, right: Array) -> Said | None:
     off = np.abs(mine - right) > 1e-5
     if not off.any():
         return None
-    looks = f"Your numbers are those of the slope {_polynomial(name, mine)}."
+    looks = f"Your numbers are those of the slope {polynomial(name, mine)}."
     hint = f"Take the slope at two points with a small step. Which power of {name} is "
     hint += "in each of your terms, with which factor and sign?"
     if np.allclose(np.abs(mine), np.abs(right), atol=1e-5):
@@ -374,7 +372,7 @@ def _of_coefficients(name: str, mine: Array, right: Array) -> Said | None:
     return Said((), looks, hint)
 
 
-def _polynomial(name: str, factors: Array) -> str:
+def polynomial(name: str, factors: Array) -> str:
     """Such as ``2 * x - 1 * x ** 3``."""
     terms = [
         f"{'-' if factor < 0 else '+'} {abs(factor):.4g}"
@@ -539,7 +537,8 @@ def of_ratios(
             return Said(("R06",) if below else ("R05",), "", "")
     if single:
         return None
-    (k, one), (other_k, other) = told[0], next(t for t in told if t[0] != told[0][0])
+    k, one = told[0]
+    other_k, other = next(t for t in told if not np.isclose(t[0], k))
     looks = f"Your {what} is the right one times a number: {k:.4g} for {one}, and "
     hint = "Which number of each case is that: of an argument, or how many there are?"
     return Said((), f"{looks}{other_k:.4g} for {other}.", hint)

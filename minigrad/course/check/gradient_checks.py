@@ -141,7 +141,7 @@ def _for_one_option(case: CaseFile, samples: Sequence[Sample]) -> list[str]:
     if not partial_match.follows_an_option(case, [s.fact for s in wrong]):
         return []
     story = _fitting(case, wrong)[:1]
-    return ["R08", *story] if story else []
+    return list(dict.fromkeys(["R08", *story])) if story else []
 
 
 def _by_behaviour(samples: Sequence[Sample]) -> list[str]:

@@ -7,7 +7,7 @@ name from the table.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ EXACT = 1e-7
 CHANGES: dict[str, Callable[[Any], Any]] = {
     "0": lambda v: 0 * v,
     "1": lambda v: 0 * v + 1,
+    "1e-5": lambda v: 0 * v + 1e-5,
     "-{0}": lambda v: -v,
     "abs({0})": abs,
     "1 / {0}": lambda v: 1 / v,
@@ -36,6 +37,9 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
     "{0} * pi / 180": lambda v: v * np.pi / 180,
 }
 """What a number, or each number of a tensor, may have been taken for."""
+
+JOINED = {"+": np.add, "*": np.multiply}
+"""What of two tensors may have been taken for one of them."""
 
 OF_PLACES = ("{0} + 1", "{0} - 1")
 """Those that make sense for integers in a tensor, too."""
@@ -69,12 +73,18 @@ def taken_for(case: CaseFile, seen: Sequence[tuple[Trial, Array]], right: Right)
         if name in ("axis", "dim"):
             ways.append(("-1", _changed(i, lambda v: -1)))
         ways += [(names[j], _changed(i, None, j)) for j in others]
+        alike = [j for j in others if is_tensor and is_float(first[j])]
+        for (sign, joined), j in product(JOINED.items(), alike):
+            ways.append((f"{name} {sign} {names[j]}", _changed(i, joined, j)))
         for words, change in ways:
             if _all_fit(seen, right, change):
                 return f"{name} were {words}"
     for j, i in combinations(range(len(names)), 2):
         if _all_fit(seen, right, _exchanged(i, j)):
             return f"{names[j]} were {names[i]}, and {names[i]} were {names[j]}"
+    for end, kept in (("last", slice(None, -1)), ("first", slice(1, None))):
+        if is_float(first[0]) and _all_fit(seen, right, _of_rows(kept)):
+            return f"{names[0]} had no {end} row"
     in_a_row = _one_row(names.index("axis") if "axis" in names else None)
     if is_float(first[0]) and _all_fit(seen, right, in_a_row, any_shape=True):
         return f"{names[0]} were one single row"
@@ -104,6 +114,18 @@ def _exchanged(i: int, j: int) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
     return change
 
 
+def _of_rows(kept: slice) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """Some rows alone, of all that has as many as the first argument."""
+
+    def change(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        count = len(inputs[0]) if inputs[0].ndim else 0
+        if count < 2:
+            raise ArithmeticError  # it says nothing of one row
+        return tuple([v[kept] if np.shape(v)[:1] == (count,) else v for v in inputs])
+
+    return change
+
+
 def _one_row(axis: int | None) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
     def change(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         rest = [-1 if i == axis else v for i, v in enumerate(inputs)]
@@ -113,10 +135,11 @@ def _one_row(axis: int | None) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
 
 
 def _changed(
-    i: int, way: Callable[[Any], Any] | None, other: int = 0
+    i: int, way: Callable[..., Any] | None, other: int | None = None
 ) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
     def change(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        value = way(inputs[i]) if way else inputs[other]
+        given = [inputs[n] for n in (i, other) if n is not None]
+        value = way(*given) if way else given[-1]
         value = np.asarray(value) if is_float(inputs[i]) else value
         return (*inputs[:i], value, *inputs[i + 1 :])
 

@@ -56,10 +56,10 @@ def are_the_turned(wrong: Sequence[Facts], every: Sequence[Facts]) -> bool:
     return bad == turned and all(_axes_of(fact) in others for fact in wrong)
 
 
-def _axes_of(fact: Facts) -> tuple[tuple[int, int], ...]:
-    """How many axes each input has, and how many lengths: of a square one."""
+def _axes_of(fact: Facts) -> tuple[tuple[int, bool], ...]:
+    """How many axes each input has, and whether these are all as long."""
     floats = [x for x in fact.case.inputs if is_float(x)]
-    return tuple([(x.ndim, len({*x.shape})) for x in floats])
+    return tuple([(x.ndim, len({*x.shape}) == 1) for x in floats])
 
 
 def is_about_memory(crash: Crash) -> bool:

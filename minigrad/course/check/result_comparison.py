@@ -12,6 +12,7 @@ from minigrad.course.check import (
     known_mistakes,
     other_inputs,
     partial_match,
+    traits,
 )
 from minigrad.course.check.casefile import CaseFile, error_of
 from minigrad.course.check.comparison import Said
@@ -19,6 +20,7 @@ from minigrad.course.check.facts import Array, Facts, Trial
 from minigrad.course.check.samples import close_to
 
 Wrong = tuple[Facts, Trial, Array]
+_Seen = tuple[Facts, Trial, Array, Array]
 
 
 def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
@@ -83,6 +85,8 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
     about = [each[0] for each in some]
     if said := comparison.of_ratios("result", ratios, about, single):
         return said
+    if said := _of_powers(case, seen) or _by_rows(case, seen):
+        return said
     if words := comparison.where(case, [(t, got, right) for _, t, got, right in seen]):
         looks = f"It's wrong at each element where {words}, and right at the others."
         hint = "Take one such element. What should come out, on paper?"
@@ -93,6 +97,56 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
         or comparison.growing(case, "result", [(s[1], s[2], s[3]) for s in seen])
         or comparison.by_cases(case, case.facts, wrong)
     )
+
+
+def _of_powers(case: CaseFile, seen: Sequence[_Seen]) -> Said | None:
+    """Element by element, a sum of powers of the first input."""
+    told = [(np.asarray(t.inputs[0]), got) for _, t, got, _ in seen]
+    if any([np.shape(x) != got.shape or x.dtype.kind != "f" for x, got in told]):
+        return None
+    usual = [np.isfinite(got) & (np.abs(x) < traits.LARGE) for x, got in told]
+    x, y = (
+        np.concatenate([a[use] for a, use in zip(each, usual, strict=True)])
+        for each in zip(*told, strict=True)
+    )
+    found = comparison.coefficients(x, y)
+    if found is None or not found.any():
+        return None
+    name = case.argument(0)
+    looks = f"Your numbers are those of {comparison.polynomial(name, found)}."
+    hint = f"What should come out for {name} = 3, on paper?"
+    return Said((), looks, hint)
+
+
+def _by_rows(case: CaseFile, seen: Sequence[_Seen]) -> Said | None:
+    """Off by one number for all of a row, or times one number."""
+    names = case.contract.arguments
+    at = names.index("axis") if "axis" in names else None
+    off, times = [], []
+    for _, t, got, right in seen:
+        if got.size and got.shape == np.shape(t.inputs[0]) and np.isfinite(got).all():
+            axis = -1 if at is None else t.inputs[at]
+            mine, theirs = (
+                np.moveaxis(np.atleast_1d(a), axis, -1) for a in (got, right)
+            )
+            with np.errstate(all="ignore"):
+                off.append(mine - theirs)
+                times.append(mine / theirs)
+    long = [n for n, each in enumerate(off) if each.shape[-1] > 1]
+    ways = {"off by one number": off, "the right one times one number": times}
+    for words, found in ways.items():
+        if long and all([_is_one_a_row(found[n]) for n in long]):
+            looks = f"Your result is {words} in each row, another one in another row."
+            hint = "Which step makes one number of a whole row?"
+            return Said((), looks, hint)
+    return None
+
+
+def _is_one_a_row(array: Array) -> bool:
+    if not np.isfinite(array).all():
+        return False
+    steps = np.ptp(array, axis=-1)
+    return bool(np.all(steps <= 1e-6 * np.maximum(1, np.abs(array).max(axis=-1))))
 
 
 def _of_another_output(case: CaseFile, place: int) -> Said | None:

@@ -75,7 +75,8 @@ def _of_numbers(name: str, array: Array) -> dict[Trait, bool]:
         f"numbers in one row of {name} are equal",
         f"in each row of {name} all differ",
     )
-    found = {twice: bool(np.any(steps == 0)), in_a_row: bool(np.any(within == 0))}
+    found = {(f"{name} is square", f"{name} isn't square"): _is_square(array)}
+    found |= {twice: bool(np.any(steps == 0)), in_a_row: bool(np.any(within == 0))}
     if is_float(array):
         found[near] = bool(np.any((steps > 0) & (steps < 1e-6)))
         found[zeros] = bool(np.any(array == 0))
@@ -95,7 +96,6 @@ def _of_shape(name: str, array: Array, others: list[Array]) -> dict[Trait, bool]
         (f"{name} holds no number at all", f"{name} has numbers"): not array.size,
         (f"{name} is float32", f"{name} is float64"): single,
         lies: turned,
-        (f"{name} is square", f"{name} isn't square"): _is_square(array),
         (f"{name} has an axis of length 1", f"{name} has no axis of length 1"): (
             1 in array.shape
         ),
@@ -111,7 +111,7 @@ def _of_shape(name: str, array: Array, others: list[Array]) -> dict[Trait, bool]
 
 
 def _is_square(array: Array) -> bool:
-    return array.ndim > 1 and len({*array.shape}) == 1
+    return array.ndim > 1 and len({*array.shape}) == 1 < len(array)
 
 
 def separating(
@@ -146,7 +146,6 @@ def of_elements(
         yield f"{name} isn't positive", array <= 0
         yield f"{name} isn't negative", array >= 0
         yield f"{name} is 0", array == 0
-        yield f"{name} isn't 0", array != 0
         for other, value in numbers.items():
             if type(value) in (int, float):
                 yield f"{name} is above {other}", array > value
