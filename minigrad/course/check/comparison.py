@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
@@ -225,10 +225,9 @@ def nearly(what: str, pairs: Sequence[tuple[Array, Array]]) -> Said | None:
             return None
         off = np.abs(mine[use] / right[use] - 1)
         if off.max() <= NEAR and np.median(off) >= 1e-9:
-            looks = f"Your {what} is nearly right: it's off by {off.max():.1g} of its "
-            looks += (
-                f"value, or less{', where a float16 can hold it' * (not use.all())}."
-            )
+            there = "everywhere" if limits.bits == 64 else "where a float16 can hold it"
+            looks = f"Your {what} is nearly right {there}: it's off by {off.max():.1g} "
+            looks += "of its value, or less."
             hint = "Is a constant cut off after a few digits, something approximated, "
             return Said((), looks, f"{hint}or a dtype too narrow, such as float16?")
     return None
@@ -245,11 +244,8 @@ def growing(
     ]
     if len(told) < len(seen):
         return None
-    far, off = (
-        np.concatenate([a.ravel() for a in each]) for each in zip(*told, strict=True)
-    )
-    usual = np.flatnonzero((far > 0) & (far < 10))
-    usual = usual[np.argsort(far[usual])]
+    far, off = (np.concatenate([*map(np.ravel, a)]) for a in zip(*told, strict=True))
+    usual = [n for n in np.argsort(far) if 0 < far[n] < 10]
     far, off = far[usual], off[usual]
     if off.size < FEW or not np.all(np.isfinite(off)) or off[-1] < COARSE:
         return None
@@ -469,16 +465,14 @@ def _by_elements(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
 def _of_other_upstreams(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     """The right gradient for upstream gradients with nothing at one end."""
     for text, change in other_inputs.OF_TENSORS.items():
-        if all(_fits_sent(case, s, change) for s in plain):
+        sent = [[g if g is None else change(g) for g in s.run.upstreams] for s in plain]
+        told = [
+            case.gradients(s.trial, (*gs,)) for s, gs in zip(plain, sent, strict=True)
+        ]
+        if all(s.fits(each[s.slot]) for s, each in zip(plain, told, strict=True)):
             looks = f"Your gradient would be right if grad_output were {text}."
             return Said((), looks, "What becomes of what arrives there?")
     return None
-
-
-def _fits_sent(case: CaseFile, s: Sample, change: Callable[[Array], Array]) -> bool:
-    sent = tuple([None if g is None else change(g) for g in s.run.upstreams])
-    told = case.gradients(s.trial, sent)[s.slot]
-    return told is not None and s.got is not None and s.fits(told)
 
 
 def _by_ratios(case: CaseFile, plain: Sequence[Sample]) -> Said | None:

@@ -303,13 +303,6 @@ def _is_precise(wrong: _Wrong, place: int) -> bool:
     return got is not None and error_of(got, wrong[2]) <= COARSE
 
 
-def _has_digits(got: Array, right: Array) -> bool:
-    """Whether what is off is near the right number, and not only small."""
-    off = difference_of(got, right)
-    at = np.unravel_index(np.argmax(off), off.shape)
-    return bool(off[at] <= 1e-3 * abs(right[at]))
-
-
 def _finding(
     case: CaseFile, place: int, off: Sequence[_Wrong], first: _Wrong
 ) -> Finding:
@@ -343,7 +336,8 @@ def _finding(
             story = "The numbers are right; their dtype isn't what the task asks for."
         return Finding(ids, what, where, looks_like="" if ids == ("T01",) else story)
     what, evidence = wording.of_result(case, fact, trial, place, right)
-    if error_of(got, right) <= COARSE and _has_digits(got, right):
+    near = abs(evidence.got - evidence.expected) <= 1e-3 * abs(evidence.expected)
+    if near and error_of(got, right) <= COARSE:
         seen = [(t.outputs[place].value, b) for _, t, b in off]
         if gradient_checks.is_single(trial, seen):
             return Finding(("T01",), what, where, evidence=evidence)

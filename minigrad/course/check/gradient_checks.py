@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import tomllib
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -52,8 +52,10 @@ def gradient_values(case: CaseFile) -> Iterator[Finding]:
     wrong = [i for i, samples in slots.items() if any(map(is_off, samples))]
     if not wrong:
         return
-    if found := _imprecise(case, slots):
-        yield found
+    every = itertools.chain(*slots.values())
+    digits = [] if any(is_off(s) for s in every if _is_usual(s)) else [*precision(case)]
+    if digits:  # and wrong where numbers are large, or narrow
+        yield from digits
         return
     crashed = [
         f for f, _, run in case.passes("plain") if run.crash and run.crash.inside
@@ -74,14 +76,6 @@ def gradient_values(case: CaseFile) -> Iterator[Finding]:
 def is_off(sample: Sample) -> bool:
     """Whether it has other numbers, or another shape, than it should have."""
     return sample.is_wrong or shape_mistakes.has_wrong_shape(sample)
-
-
-def _imprecise(case: CaseFile, slots: Slots) -> Finding | None:
-    """What lacks digits for ordinary numbers, and is wrong for large or narrow ones."""
-    usual = [s for each in slots.values() for s in each if _is_usual(s)]
-    if any(map(is_off, usual)):
-        return None
-    return next(_of_precision(case, usual), None)
 
 
 def _is_usual(sample: Sample) -> bool:
@@ -321,21 +315,19 @@ def _finding(
 
 def precision(case: CaseFile) -> Iterator[Finding]:
     """Gradients that are right to a few digits only."""
-    for samples in samples_of(case, *LINEAR).values():
-        yield from islice(_of_precision(case, samples), 1)
-
-
-def _of_precision(case: CaseFile, samples: Sequence[Sample]) -> Iterator[Finding]:
-    for s in samples:
-        if s.error > rounding(s.tolerance):
+    every = [*itertools.chain(*samples_of(case, *LINEAR).values())]
+    # Large numbers, and narrow ones, may be off by more.
+    for s in sorted(every, key=_is_usual, reverse=True):
+        if s.error > rounding(s.tolerance) and not s.is_wrong:
             what, evidence = wording.of_gradient(case, s)
             single = s.raw is not None and s.raw.dtype == np.float32
             ids: tuple[str, ...] = ("T01", "T03") if single else ("T01",)
             looks = hint = ""
-            pairs = [(s.got, s.right) for s in samples if s.tolerance < COARSE]
-            if not is_single(s.trial, pairs):
+            alike = [o for o in every if o.slot == s.slot and o.tolerance < COARSE]
+            if not is_single(s.trial, [(o.got, o.right) for o in alike]):
                 ids, looks, hint = UNNAMED, FEW_DIGITS, WHICH_DIGITS
             yield Finding(ids, what, case.slot(s.slot), looks, hint, evidence)
+            return
 
 
 FEW_DIGITS = "Right to the first digits only, as after a float32 or an approximation."

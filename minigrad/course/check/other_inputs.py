@@ -45,10 +45,10 @@ OF_PLACES = ("{0} + 1", "{0} - 1")
 """Those that make sense for integers in a tensor, too."""
 
 OF_TENSORS: dict[str, Callable[[Any], Any]] = {
-    "0 at the end of each row": lambda v: _with_zeros(v, -1),
-    "0 at the beginning of each row": lambda v: _with_zeros(v, 0),
-    "0 in its last row": lambda v: _without_row(v, -1),
-    "0 in its first row": lambda v: _without_row(v, 0),
+    "0 at the end of each row": lambda v: _with_zeros(v, np.s_[..., -1:]),
+    "0 at the beginning of each row": lambda v: _with_zeros(v, np.s_[..., :1]),
+    "0 in its last row": lambda v: _with_zeros(v, (-1,) * (v.ndim - 1)),
+    "0 in its first row": lambda v: _with_zeros(v, (0,) * (v.ndim - 1)),
 }
 """What a loop makes of a tensor that begins late, or ends early."""
 
@@ -82,26 +82,16 @@ def taken_for(case: CaseFile, seen: Sequence[tuple[Trial, Array]], right: Right)
     for j, i in combinations(range(len(names)), 2):
         if _all_fit(seen, right, _exchanged(i, j)):
             return f"{names[j]} were {names[i]}, and {names[i]} were {names[j]}"
-    for end, kept in (("last", slice(None, -1)), ("first", slice(1, None))):
-        if is_float(first[0]) and _all_fit(seen, right, _of_rows(kept)):
-            return f"{names[0]} had no {end} row"
     in_a_row = _one_row(names.index("axis") if "axis" in names else None)
     if is_float(first[0]) and _all_fit(seen, right, in_a_row, any_shape=True):
         return f"{names[0]} were one single row"
     return ""
 
 
-def _with_zeros(array: Array, place: int) -> Array:
+def _with_zeros(array: Array, places: Any) -> Array:
     found = np.array(array)
-    if found.ndim and found.size:
-        found[..., place] = 0
-    return found
-
-
-def _without_row(array: Array, place: int) -> Array:
-    found = np.array(array)
-    if found.ndim > 1 and found.size:
-        found.reshape(-1, found.shape[-1])[place] = 0
+    if found.ndim and found.size and places:
+        found[places] = 0
     return found
 
 
@@ -110,18 +100,6 @@ def _exchanged(i: int, j: int) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
         turned = list(inputs)
         turned[i], turned[j] = inputs[j], inputs[i]
         return tuple(turned)
-
-    return change
-
-
-def _of_rows(kept: slice) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """Some rows alone, of all that has as many as the first argument."""
-
-    def change(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        count = len(inputs[0]) if inputs[0].ndim else 0
-        if count < 2:
-            raise ArithmeticError  # it says nothing of one row
-        return tuple([v[kept] if np.shape(v)[:1] == (count,) else v for v in inputs])
 
     return change
 

@@ -101,52 +101,45 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
 
 def _of_powers(case: CaseFile, seen: Sequence[_Seen]) -> Said | None:
     """Element by element, a sum of powers of the first input."""
-    told = [(np.asarray(t.inputs[0]), got) for _, t, got, _ in seen]
-    if any([np.shape(x) != got.shape or x.dtype.kind != "f" for x, got in told]):
+    if any([np.shape(t.inputs[0]) != got.shape for _, t, got, _ in seen]):
         return None
-    usual = [np.isfinite(got) & (np.abs(x) < traits.LARGE) for x, got in told]
-    x, y = (
-        np.concatenate([a[use] for a, use in zip(each, usual, strict=True)])
-        for each in zip(*told, strict=True)
-    )
-    found = comparison.coefficients(x, y)
+    x = np.concatenate([np.ravel(t.inputs[0]) for _, t, _, _ in seen])
+    y = np.concatenate([got.ravel() for _, _, got, _ in seen])
+    use = np.isfinite(y) & (np.abs(x) < traits.LARGE)
+    found = comparison.coefficients(x[use], y[use])
     if found is None or not found.any():
         return None
     name = case.argument(0)
     looks = f"Your numbers are those of {comparison.polynomial(name, found)}."
-    hint = f"What should come out for {name} = 3, on paper?"
-    return Said((), looks, hint)
+    return Said((), looks, f"What should come out for {name} = 3, on paper?")
 
 
 def _by_rows(case: CaseFile, seen: Sequence[_Seen]) -> Said | None:
     """Off by one number for all of a row, or times one number."""
     names = case.contract.arguments
-    at = names.index("axis") if "axis" in names else None
-    off, times = [], []
+    off: list[bool] = []
+    times: list[bool] = []
     for _, t, got, right in seen:
-        if got.size and got.shape == np.shape(t.inputs[0]) and np.isfinite(got).all():
-            axis = -1 if at is None else t.inputs[at]
-            mine, theirs = (
-                np.moveaxis(np.atleast_1d(a), axis, -1) for a in (got, right)
-            )
+        axis = t.inputs[names.index("axis")] if "axis" in names else -1
+        if got.shape != np.shape(t.inputs[0]):
+            return None
+        if got.size and got.ndim and got.shape[axis] > 1:
             with np.errstate(all="ignore"):
-                off.append(mine - theirs)
-                times.append(mine / theirs)
-    long = [n for n, each in enumerate(off) if each.shape[-1] > 1]
-    ways = {"off by one number": off, "the right one times one number": times}
-    for words, found in ways.items():
-        if long and all([_is_one_a_row(found[n]) for n in long]):
-            looks = f"Your result is {words} in each row, another one in another row."
+                off.append(_is_one(got - right, axis))
+                times.append(_is_one(got / right, axis))
+    for words, found in (("off by", off), ("the right one times", times)):
+        if found and all(found):
+            looks = (
+                f"Your result is {words} one number in each row, and another one in "
+            )
             hint = "Which step makes one number of a whole row?"
-            return Said((), looks, hint)
+            return Said((), f"{looks}another row.", hint)
     return None
 
 
-def _is_one_a_row(array: Array) -> bool:
-    if not np.isfinite(array).all():
-        return False
-    steps = np.ptp(array, axis=-1)
-    return bool(np.all(steps <= 1e-6 * np.maximum(1, np.abs(array).max(axis=-1))))
+def _is_one(array: Array, axis: int) -> bool:
+    size = np.maximum(1, np.abs(array).max(axis))
+    return bool(np.isfinite(size).all() and np.all(np.ptp(array, axis) <= 1e-6 * size))
 
 
 def _of_another_output(case: CaseFile, place: int) -> Said | None:

@@ -75,7 +75,8 @@ def _of_numbers(name: str, array: Array) -> dict[Trait, bool]:
         f"numbers in one row of {name} are equal",
         f"in each row of {name} all differ",
     )
-    found = {(f"{name} is square", f"{name} isn't square"): _is_square(array)}
+    square = array.ndim > 1 and len({*array.shape}) == 1 < len(array)
+    found = {(f"{name} is square", f"{name} isn't square"): square}
     found |= {twice: bool(np.any(steps == 0)), in_a_row: bool(np.any(within == 0))}
     if is_float(array):
         found[near] = bool(np.any((steps > 0) & (steps < 1e-6)))
@@ -108,10 +109,6 @@ def _of_shape(name: str, array: Array, others: list[Array]) -> dict[Trait, bool]
         less = f"{name} has at most {text}" if count else f"{name} has no axis"
         found[more, less] = array.ndim > count
     return found
-
-
-def _is_square(array: Array) -> bool:
-    return array.ndim > 1 and len({*array.shape}) == 1 < len(array)
 
 
 def separating(
