@@ -322,7 +322,9 @@ def _by_powers(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
         return None
     in_result, in_x = (
         [
-            coefficients(np.concatenate([*map(np.ravel, base)]), np.concatenate(slopes))
+            _coefficients(
+                np.concatenate([*map(np.ravel, base)]), np.concatenate(slopes)
+            )
             for slopes in (mine, theirs)
         ]
         for base in (ys, xs)
@@ -336,7 +338,7 @@ def _by_powers(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     return None
 
 
-def coefficients(base: Array, values: Array) -> Array | None:
+def _coefficients(base: Array, values: Array) -> Array | None:
     """Of the powers that make up ``values``; None if they do not."""
     if len({*base.round(9).tolist()}) <= POWERS:
         return None
@@ -352,7 +354,7 @@ def _of_coefficients(name: str, mine: Array, right: Array) -> Said | None:
     off = np.abs(mine - right) > 1e-5
     if not off.any():
         return None
-    looks = f"Your numbers are those of the slope {polynomial(name, mine)}."
+    looks = f"Your numbers are those of the slope {_polynomial(name, mine)}."
     hint = f"Take the slope at two points with a small step. Which power of {name} is "
     hint += "in each of your terms, with which factor and sign?"
     if np.allclose(np.abs(mine), np.abs(right), atol=1e-5):
@@ -368,7 +370,7 @@ def _of_coefficients(name: str, mine: Array, right: Array) -> Said | None:
     return Said((), looks, hint)
 
 
-def polynomial(name: str, factors: Array) -> str:
+def _polynomial(name: str, factors: Array) -> str:
     """Such as ``2 * x - 1 * x ** 3``."""
     terms = [
         f"{'-' if factor < 0 else '+'} {abs(factor):.4g}"

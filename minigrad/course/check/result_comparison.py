@@ -12,7 +12,6 @@ from minigrad.course.check import (
     known_mistakes,
     other_inputs,
     partial_match,
-    traits,
 )
 from minigrad.course.check.casefile import CaseFile, error_of
 from minigrad.course.check.comparison import Said
@@ -20,7 +19,6 @@ from minigrad.course.check.facts import Array, Facts, Trial
 from minigrad.course.check.samples import close_to
 
 Wrong = tuple[Facts, Trial, Array]
-_Seen = tuple[Facts, Trial, Array, Array]
 
 
 def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
@@ -85,8 +83,6 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
     about = [each[0] for each in some]
     if said := comparison.of_ratios("result", ratios, about, single):
         return said
-    if said := _of_powers(case, seen) or _by_rows(case, seen):
-        return said
     if words := comparison.where(case, [(t, got, right) for _, t, got, right in seen]):
         looks = f"It's wrong at each element where {words}, and right at the others."
         hint = "Take one such element. What should come out, on paper?"
@@ -97,49 +93,6 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
         or comparison.growing(case, "result", [(s[1], s[2], s[3]) for s in seen])
         or comparison.by_cases(case, case.facts, wrong)
     )
-
-
-def _of_powers(case: CaseFile, seen: Sequence[_Seen]) -> Said | None:
-    """Element by element, a sum of powers of the first input."""
-    if any([np.shape(t.inputs[0]) != got.shape for _, t, got, _ in seen]):
-        return None
-    x = np.concatenate([np.ravel(t.inputs[0]) for _, t, _, _ in seen])
-    y = np.concatenate([got.ravel() for _, _, got, _ in seen])
-    use = np.isfinite(y) & (np.abs(x) < traits.LARGE)
-    found = comparison.coefficients(x[use], y[use])
-    if found is None or not found.any():
-        return None
-    name = case.argument(0)
-    looks = f"Your numbers are those of {comparison.polynomial(name, found)}."
-    return Said((), looks, f"What should come out for {name} = 3, on paper?")
-
-
-def _by_rows(case: CaseFile, seen: Sequence[_Seen]) -> Said | None:
-    """Off by one number for all of a row, or times one number."""
-    names = case.contract.arguments
-    off: list[bool] = []
-    times: list[bool] = []
-    for _, t, got, right in seen:
-        axis = t.inputs[names.index("axis")] if "axis" in names else -1
-        if got.shape != np.shape(t.inputs[0]):
-            return None
-        if got.size and got.ndim and got.shape[axis] > 1:
-            with np.errstate(all="ignore"):
-                off.append(_is_one(got - right, axis))
-                times.append(_is_one(got / right, axis))
-    for words, found in (("off by", off), ("the right one times", times)):
-        if found and all(found):
-            looks = (
-                f"Your result is {words} one number in each row, and another one in "
-            )
-            hint = "Which step makes one number of a whole row?"
-            return Said((), f"{looks}another row.", hint)
-    return None
-
-
-def _is_one(array: Array, axis: int) -> bool:
-    size = np.maximum(1, np.abs(array).max(axis))
-    return bool(np.isfinite(size).all() and np.all(np.ptp(array, axis) <= 1e-6 * size))
 
 
 def _of_another_output(case: CaseFile, place: int) -> Said | None:
