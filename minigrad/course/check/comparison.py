@@ -419,7 +419,7 @@ def _is_long(fact: Facts) -> Iterator[bool]:
 def where(
     case: CaseFile,
     seen: Sequence[tuple[Trial, Array, Array]],
-    upstreams: Sequence[Arrays] = (),
+    upstreams: Arrays = (),
 ) -> str:
     """What is true of just the elements that are wrong, among all of these cases.
 
@@ -432,14 +432,16 @@ def where(
         masks.append((off, ~off))
         told.append((off, ~off & (right != 0)))
         given.append(dict(zip(case.contract.arguments, trial.inputs, strict=True)))
-    for named, gs in zip(given, upstreams, strict=False):
-        named |= {"the upstream gradient": gs[0]} if len(gs) == 1 else {}
 
     def elements(number: int) -> traits.Elements:
         named, shape = given[number], seen[number][1].shape
         arrays = {n: v for n, v in named.items() if isinstance(v, np.ndarray)}
         plain = {n: v for n, v in named.items() if n not in arrays}
-        return traits.of_elements(arrays, plain, shape)
+        yield from traits.of_elements(arrays, plain, shape)
+        for g in upstreams[number : number + 1]:
+            if g is not None and g.shape == shape:
+                yield "the upstream gradient is negative", g < 0
+                yield "the upstream gradient is positive", g > 0
 
     for marks in (masks, told):
         if words := traits.where_wrong(marks, elements):
@@ -457,7 +459,8 @@ def where(
 def _by_elements(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     """Wrong just where an argument is negative, or 0, or beyond a bound."""
     seen = [(s.trial, s.got, s.right) for s in plain if s.got is not None]
-    words = where(case, seen, [s.run.upstreams for s in plain if s.got is not None])
+    gs = tuple([s.run.upstreams[0] for s in plain if s.got is not None])
+    words = where(case, seen, gs if len(case.contract.outputs) == 1 else ())
     if not words:
         return None
     looks = f"It's wrong at each element where {words}, and right at the others."
