@@ -28,9 +28,6 @@ from minigrad.course.check.samples import COARSE, Sample, close_to
 MANY = 20
 """In so many ways some of the cases could be wrong, or more: then it says something."""
 
-FEW = 8
-"""Of fewer numbers it isn't said that something grows."""
-
 POWERS = 4
 """Powers from 0 on, into which a slope is taken apart."""
 
@@ -247,7 +244,7 @@ def growing(
     far, off = (np.concatenate([*map(np.ravel, a)]) for a in zip(*told, strict=True))
     usual = [n for n in np.argsort(far) if 0 < far[n] < 10]
     far, off = far[usual], off[usual]
-    if off.size < FEW or not np.all(np.isfinite(off)) or off[-1] < COARSE:
+    if off.size < 2 * POWERS or not np.all(np.isfinite(off)) or off[-1] < COARSE:
         return None
     ranks = np.argsort(np.argsort(off))
     is_ordered = np.corrcoef(ranks, np.arange(off.size))[0, 1] > 0.9
@@ -362,11 +359,9 @@ def _of_coefficients(name: str, mine: Array, right: Array) -> Said | None:
     if np.allclose(np.sort(mine), np.sort(right), atol=1e-5):
         looks = f"A term of your slope has {name} in a power too high or too low."
         return Said(("L03",), looks, hint)
-    if np.count_nonzero(off) == 1:
-        at = int(np.argmax(off))
-        if right[at] != 0 != mine[at]:
-            looks = "A term of your slope has another constant factor."
-            return Said(("L02",), looks, hint)
+    if np.count_nonzero(off) == 1 and np.all((mine * right)[off]):
+        looks = "A term of your slope has another constant factor."
+        return Said(("L02",), looks, hint)
     return Said((), looks, hint)
 
 
