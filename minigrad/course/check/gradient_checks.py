@@ -52,10 +52,9 @@ def gradient_values(case: CaseFile) -> Iterator[Finding]:
     wrong = [i for i, samples in slots.items() if any(map(is_off, samples))]
     if not wrong:
         return
-    every = itertools.chain(*slots.values())
-    digits = [] if any(is_off(s) for s in every if _is_usual(s)) else [*precision(case)]
-    if digits:  # and wrong where numbers are large, or narrow
-        yield from digits
+    usual = [s for s in itertools.chain(*slots.values()) if _is_usual(s)]
+    if not any(map(is_off, usual)) and (found := [*_of_precision(case, usual)][:1]):
+        yield from found  # and wrong where numbers are large, or narrow
         return
     crashed = [
         f for f, _, run in case.passes("plain") if run.crash and run.crash.inside
@@ -315,10 +314,13 @@ def _finding(
 
 def precision(case: CaseFile) -> Iterator[Finding]:
     """Gradients that are right to a few digits only."""
-    every = [*itertools.chain(*samples_of(case, *LINEAR).values())]
-    # Large numbers, and narrow ones, may be off by more.
-    for s in sorted(every, key=_is_usual, reverse=True):
-        if s.error > rounding(s.tolerance) and not s.is_wrong:
+    every = itertools.chain(*samples_of(case, *LINEAR).values())
+    yield from itertools.islice(_of_precision(case, [*every]), 1)
+
+
+def _of_precision(case: CaseFile, every: Sequence[Sample]) -> Iterator[Finding]:
+    for s in every:
+        if s.error > rounding(s.tolerance):
             what, evidence = wording.of_gradient(case, s)
             single = s.raw is not None and s.raw.dtype == np.float32
             ids: tuple[str, ...] = ("T01", "T03") if single else ("T01",)
@@ -327,7 +329,6 @@ def precision(case: CaseFile) -> Iterator[Finding]:
             if not is_single(s.trial, [(o.got, o.right) for o in alike]):
                 ids, looks, hint = UNNAMED, FEW_DIGITS, WHICH_DIGITS
             yield Finding(ids, what, case.slot(s.slot), looks, hint, evidence)
-            return
 
 
 FEW_DIGITS = "Right to the first digits only, as after a float32 or an approximation."
