@@ -152,7 +152,8 @@ def _by_its_text(case: CaseFile, trial: Trial, crash: Crash) -> tuple[str, ...]:
         if "saved_tensors" not in crash.line and not about_saved:
             return UNNAMED
     unpacking = lacks_values(crash) or about_tuples
-    if unpacking or "saved_tensors" in crash.line or "tuple index" in crash.text:
+    is_index = "tuple index" in crash.text and "shape" not in crash.line
+    if unpacking or "saved_tensors" in crash.line or is_index:
         if not trial.save_calls and "got 0" in crash.text:
             return ("S01",)
         return ("A15",) if trial.save_calls > 1 else ("A11",)

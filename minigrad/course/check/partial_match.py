@@ -57,8 +57,10 @@ def are_the_turned(wrong: Sequence[Facts], every: Sequence[Facts]) -> bool:
     return bool(bad) and bad == turned and alike
 
 
-def _axes_of(fact: Facts) -> tuple[int, ...]:
-    return tuple(x.ndim for x in fact.case.inputs if is_float(x))
+def _axes_of(fact: Facts) -> tuple[tuple[int, bool], ...]:
+    """How many axes each input has, and whether these are all as long."""
+    floats = [x for x in fact.case.inputs if is_float(x)]
+    return tuple([(x.ndim, len({*x.shape}) == 1) for x in floats])
 
 
 def is_about_memory(crash: Crash) -> bool:

@@ -49,9 +49,9 @@ def said_of(finding: Finding, found: Repair | None, ids: bool = True) -> Finding
     # That all is off by a factor may have any cause; that signs are wrong is seen.
     other = found.ids and not {*found.ids} & {*finding.ids}
     ratio = finding.ids == ("L02",) and found.kind not in ("", "number_factor")
-    guessed = finding.is_guess and (other or ratio)
+    guessed = finding.is_guess and finding.ids == ("L02",) and (other or ratio)
     kept = () if guessed else finding.ids
-    story = "" if guessed and finding.ids else finding.story
+    story = "" if guessed else finding.story
     named = kept or (found.ids if ids else ())
     # Without words of its own, its hint is what is said of any wrong number.
     is_plain = ids and finding.evidence and not (named or story or finding.crashed)

@@ -238,20 +238,21 @@ def drawn_alike(case: CaseFile) -> Iterator[Finding]:
             looks_like = "A seed is set, or numbers that were drawn once are kept."
             yield Finding(UNNAMED, what, where, looks_like, hint)
             return
-        alike = len({int(y.sum()) for y in dropped}) == 1
-        odds *= _chance_of_one_count(x.size, p, len(dropped)) if alike else np.inf
+        share = p * x.size
+        alike = not p or all(abs(int(y.sum()) - share) < 1 for y in dropped)
+        odds *= _chance_of_share(x.size, p) ** len(dropped) if alike else np.inf
     if odds < UNLIKELY:
-        what = "in every call, exactly the share p of the numbers was dropped"
+        what = "in every call, just the share p of the numbers was dropped, rounded up "
+        what += "or down"
         looks_like = "Only where they are is left to chance, and not how many."
         hint = "Each number has a draw of its own. Could all of them be dropped by it?"
         yield Finding(UNNAMED, what, where, looks_like, hint)
 
 
-def _chance_of_one_count(size: int, p: float, calls: int) -> float:
-    """How likely it is that all calls drop as many of the numbers."""
-    counts = range(size + 1)
-    each = [math.comb(size, n) * p**n * (1 - p) ** (size - n) for n in counts]
-    return sum([chance**calls for chance in each])
+def _chance_of_share(size: int, p: float) -> float:
+    """How likely it is that the share of the numbers that's dropped is p, rounded."""
+    counts = [n for n in range(size + 1) if abs(n - p * size) < 1]
+    return sum([math.comb(size, n) * p**n * (1 - p) ** (size - n) for n in counts])
 
 
 def _other_zeros(got: Array, y: Array, x: Array, g: Array) -> bool:

@@ -78,8 +78,10 @@ def _of_numbers(name: str, array: Array) -> dict[Trait, bool]:
         f"in each row of {name} all differ",
     )
     one = f"{name} is a single number", f"{name} has several numbers"
+    square = array.ndim > 1 and len({*array.shape}) == 1 < len(array)
     found = {
         one: array.size == 1,
+        (f"{name} is square", f"{name} isn't square"): square,
         twice: bool(np.any(steps == 0)),
         in_a_row: bool(np.any(within == 0)),
     }
@@ -157,6 +159,7 @@ def of_elements(
         yield f"{name} is between -1 and 1", np.abs(array) < 1
         yield f"{name} is large", np.abs(array) >= LARGE
         yield f"{name} is positive and tiny", (array > 0) & (array < TINY)
+        yield f"{name} is close to 0", np.abs(array) < 1e-3
     for axis, places in enumerate(np.indices(shape)):
         yield f"the index along axis {axis} is 0", places == 0
         yield f"the index along axis {axis} isn't 0", places != 0
@@ -194,4 +197,8 @@ def threshold(
         return ""
     if wrong.min() > right.max():
         return f"{name} is {wrong.min():.4g} or more"
-    return f"{name} is {wrong.max():.4g} or less" if wrong.max() < right.min() else ""
+    if wrong.max() < right.min():
+        return f"{name} is {wrong.max():.4g} or less"
+    if np.any((right >= wrong.min()) & (right <= wrong.max())):
+        return ""
+    return f"{name} is between {wrong.min():.4g} and {wrong.max():.4g}"
