@@ -47,7 +47,7 @@ from minigrad.course.check.facts import (
     Tangent,
     Trial,
 )
-from minigrad.course.check.findings import Faults, Finding
+from minigrad.course.check.findings import Faults, Finding, lost_digits
 from minigrad.course.check.lifetimes import peak_bytes, watch
 from minigrad.course.check.limits import (
     Deadline,
@@ -131,6 +131,7 @@ __all__ = [
     "formulas",
     "last_report_card",
     "left_behind",
+    "lost_digits",
     "observation",
     "only_my_functions",
     "own_random_numbers",

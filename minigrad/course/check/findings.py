@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+import numpy as np
+
 from minigrad.course.check.facts import Array
 from minigrad.mistakes import TABLE
 
@@ -81,6 +83,20 @@ class Finding:
     def with_hint(self, hint: str) -> Finding:
         """This finding with the next step replaced, unless ``hint`` is empty."""
         return replace(self, hint=hint) if hint else self
+
+
+EXACTLY, NEARLY = 1e-10, 1e-12
+
+
+def lost_digits(what: str, where: str, got: Array, right: Array) -> Finding | None:
+    """Said of numbers that are right, if not in all digits, or not in their dtype."""
+    if got.dtype != right.dtype:
+        said = f"{what} is {got.dtype}, and {right.dtype} went in"
+    elif not np.allclose(got, right, EXACTLY, NEARLY):
+        said = f"{what} is right to some digits only, and {right.dtype} has sixteen"
+    else:
+        return None
+    return Finding(("T01",), said, where)
 
 
 Faults: TypeAlias = Iterator[Finding | None]

@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Crash, Faults, Finding, left_behind
+from minigrad.course.check import (
+    Array,
+    Crash,
+    Faults,
+    Finding,
+    left_behind,
+    lost_digits,
+)
 from minigrad.course.check.probes import batches, tried
 from minigrad.course.check.probes.batches import Mapped
 from minigrad.course.exercises import timings
@@ -36,7 +43,8 @@ def wrong_gradients(run: Mapped | Crash, each: Array, for_x: Array) -> Finding |
     if same(got, each):
         name = "loop" if run.calls else "loop.unused"
         loops = say(name, calls=run.calls) if run.calls != 1 else None
-        return loops or left_behind("by_vmap", run.changed)
+        lost = lost_digits("the result", "by_vmap", got, each)
+        return loops or lost or left_behind("by_vmap", run.changed)
     known = {
         "mean": [mean, each / len(each), np.tile(mean, (len(each), 1))],
         "sum": [each.sum(0)],
