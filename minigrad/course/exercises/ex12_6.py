@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, permutations
 from typing import Any
 
 import numpy as np
@@ -64,13 +64,37 @@ def fault_in(cuts: tuple[int, ...], sizes: list[int]) -> Finding | None:
     if got <= lowest * (1 + WITHIN):
         return None
     lengths = [b - a for a, b in pairwise([0, *cuts, LAYERS])]
-    usual = {
-        "even": cuts if max(lengths) - min(lengths) <= 1 else (),
-        "equal_sums": min(every, key=lambda each: every[each][1]),
-        "cheap": min(every, key=lambda each: every[each][0]),
+    kept, largest = every[cuts]
+    least_kept, least_largest = [min(each) for each in zip(*every.values(), strict=True)]
+    signs = {
+        "greedy": len({*sizes}) == 1 and is_greedy(sizes, cuts),
+        "even": max(lengths) - min(lengths) <= 1,
+        "equal_sums": largest == least_largest,
+        "cheap": kept == least_kept,
     }
-    name = named("missed", usual, lambda each: each == cuts)
-    return say(name, sizes=sizes, k=k, cuts=list(cuts), got=got, lowest=lowest)
+    name = named("missed", signs, bool)
+    shown = {"cuts": list(cuts), "kept": kept, "largest": largest}
+    return say(name, sizes=sizes, k=k, got=got, lowest=lowest, **shown)
+
+
+def is_greedy(sizes: Sequence[int], cuts: Sequence[int]) -> bool:
+    """Whether in some order each cut is the best one beside those before it."""
+
+    def peak(some: Sequence[int]) -> int:
+        return sum(costs(sizes, sorted(some)))
+
+    return any(
+        [
+            all(
+                [
+                    peak(order[: n + 1]) <= peak([*order[:n], place])
+                    for n in range(len(order))
+                    for place in {*range(1, LAYERS)} - {*order[:n]}
+                ]
+            )
+            for order in permutations(cuts)
+        ]
+    )
 
 
 def costs(sizes: Sequence[int], cuts: Sequence[int]) -> tuple[int, int]:

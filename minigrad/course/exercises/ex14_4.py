@@ -42,6 +42,8 @@ def fault_in(answer: Any, numbers: Any, seed: int) -> Finding | None:
         return say(name, **said, writes=writes)
     if ((found.writes > 0) @ (found.left != 0)).astype(bool).sum() < 2:
         return say("one_thread")
+    if sorted(found.left[found.left != 0]) == sorted(numbers):
+        return say("stored", count=len(numbers))
     if (totals != right).any():
         return say("value", got=float(totals[0]), right=right, numbers=numbers)
     return None if found.doubled == TWICE * right else say("for_show")
