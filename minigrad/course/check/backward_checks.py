@@ -185,13 +185,21 @@ def _by_the_numbers(
             else partial_match.named(case, (), bad)
         )
         ids = (name,) if name and not found else UNNAMED
+    raised = unexplained(ids, crash, what, where)
     if found:
         # The ordinary case is told first: there is a number to look at.
+        said = found[0] if found[0].story and not ids else raised
         yield replace(
-            found[0], ids=ids, what=f"{found[0].what}. And {told}", crashed=True
+            raised,
+            what=f"{found[0].what}. And {told}",
+            where=f"{found[0].where}, and {where}",
+            looks_like=said.looks_like,
+            hint=said.hint,
+            evidence=found[0].evidence,
+            arguments=found[0].arguments,
         )
         return
-    yield unexplained(ids, crash, what, where)
+    yield raised
 
 
 def missing_gradients(case: CaseFile) -> Iterator[Finding]:

@@ -89,6 +89,8 @@ STORIES = {
     "cannot be multiplied": "The number of columns on the left isn't the number of "
     "rows on the right.",
     "must match the size of": "Two shapes meet that broadcasting can't bring together.",
+    r"index (-?\d+) is out of bounds for axis (\d+) with size (\d+)": r"A loop, or an "
+    r"index, goes past the end: \1, where axis \2 of an array has \3, counted from 0.",
     "too many indices|out of range": "Something has fewer axes there, or fewer "
     "entries, than the line takes for granted.",
 }
@@ -123,7 +125,8 @@ QUESTIONS = {
     "right. Which axis is missing, or has another length?",
     "out of range (expected to be": "Print the shape there: how many axes are left?",
     "too many indices": "Print the shape there: how many axes are left?",
-    "out of bounds": "Print the index, and the shape of what it picks from.",
+    "out of bounds": "Which array is picked from there, and with which index? Where "
+    "does the length come from that this index goes up to?",
     "is invalid for input of size": "How many numbers are there, and how many fit into "
     "the shape that you ask for?",
     "positional argument": "Count what this call hands over, and what the function "

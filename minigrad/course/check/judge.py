@@ -172,8 +172,11 @@ def _ordinary_first(
     if found[0].what == crash.what:
         return [*found, *crashes[1:]]
     # One mistake may well be behind both.
+    told = found[0] if found[0].story else crash
     first = replace(
         found[0],
+        looks_like=told.looks_like,
+        hint=told.hint,
         ids=found[0].ids or crash.ids,
         what=f"{found[0].what}. And {crash.what}",
         where=f"{found[0].where}, and {crash.where}",
