@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -12,7 +13,13 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Crash, Finding, pass_on_todo, side_effects
+from minigrad.course.check import (
+    Crash,
+    Finding,
+    forward_checks,
+    pass_on_todo,
+    side_effects,
+)
 
 WORDS = ("what", "where", "looks_like", "hint")
 NOTHING: Mapping[str, Any] = {}
@@ -52,16 +59,23 @@ class Messages:
 
         Its key is what the exception says, unless it has a ``says`` of its own; it may
         have the name of a class, ``raises``, as well. ``what`` is the exception's text
-        unless it's given. What an untouched exercise raises is raised again.
+        unless it's given, and ``where`` ends with the learner's line. What an untouched exercise raises is raised again.
         """
         pass_on_todo(crash)
         values = {"text": crash.text} | values
         said = self._said(name)
         rows = list(rows_of(said))
         fitting = [row for row in rows if is_about(row, crash)]
-        usual = {"what": "{text}", "crashed": True}
+        story = forward_checks.story_about(crash.text)
+        usual = {"what": "{text}", "crashed": True, "looks_like": "{story}"}
         row = fitting[0] if fitting else {}
-        return _finding({**usual, **said, **row}, values, self._key(name, row))
+        found = _finding(
+            {**usual, **said, **row}, {**values, "story": story}, self._key(name, row)
+        )
+        if not crash.inside:
+            return found
+        where = f"{found.where}, line {crash.number}: {crash.line}"
+        return replace(found, where=where)
 
     def _key(self, name: str, row: Mapping[str, Any] = NOTHING) -> str:
         return key_of(self._module, name, row)
