@@ -25,7 +25,8 @@ Kept = dict[str, list[object]]
 TOO_DEEP = "maximum recursion depth exceeded"
 """Python says more, such as "in comparison", by chance: by where the calls ended."""
 
-_PACKAGE = str(Path(minigrad.__file__).parent) + os.sep
+_OURS = tuple(str(Path(m.__file__).parent) + os.sep for m in (minigrad, os))
+"""Where this package is, and Python's own modules."""
 
 
 class Watch:
@@ -256,7 +257,7 @@ def crash_of(stage: str, error: BaseException) -> Crash:
     theirs = [
         f
         for f in frames
-        if not f.filename.startswith(_PACKAGE) and "site-packages" not in f.filename
+        if not f.filename.startswith(_OURS) and "site-packages" not in f.filename
     ]
     kinds = tuple(k.__name__ for k in type(error).__mro__)
     try:

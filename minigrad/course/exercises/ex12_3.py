@@ -14,7 +14,8 @@ from minigrad.errors import count_of
 
 say = Messages(__name__)
 
-COUNT, EXACTLY, SUM = 500, 1e-12, sum(FACTORS)
+SHAPES = (500,), (), (60, 50)
+EXACTLY, SUM = 1e-12, sum(FACTORS)
 STAGES = {
     "forward": "in forward",
     "first": "in the first backward",
@@ -25,8 +26,9 @@ STAGES = {
 
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """Two backwards inside the block; then an exception before the first."""
-    x, w = random.uniform(1, 2, COUNT), random.uniform(3, 4, COUNT)
-    yield fault_in(seen(packing.stored, (answer,), x, w, False), x, w)
+    for shape in SHAPES:
+        x, w = random.uniform(1, 2, shape), random.uniform(3, 4, shape)
+        yield fault_in(seen(packing.stored, (answer,), x, w, False), x, w)
     raised = seen(packing.stored, (answer,), x, w, True)
     if raised.crash is not None:
         yield say("crashed", stage="after an exception", text=raised.crash.text)
@@ -42,18 +44,20 @@ def is_replaced(run: Stored, x: Array, w: Array) -> bool:
     Both gradients are then sums of what was saved, and not the right ones times a
     number.
     """
-    if run.first is None or run.files > len(FACTORS):
+    if run.first is None or run.files > len(FACTORS) or not x.ndim:
         return False
-    saved = np.array([x, w])
-    counts = np.linalg.lstsq(saved.T, run.first.T)[0].T.round(6)
-    is_sum = np.allclose(counts @ saved, run.first) and not (counts % 1).any()
+    saved, found = np.array([x.ravel(), w.ravel()]), run.first.reshape(2, -1)
+    counts = np.linalg.lstsq(saved.T, found.T)[0].T.round(6)
+    is_sum = np.allclose(counts @ saved, found) and not (counts % 1).any()
     return bool(is_sum and counts[0, 1] != counts[1, 0])
 
 
 def fault_in(run: Stored, x: Array, w: Array) -> Finding | None:
     """What is wrong with one run; None if nothing is."""
     if is_replaced(run, x, w):
-        return say("same_name", saved=len(FACTORS) + 1, files=count_of(run.files, "file"))
+        return say(
+            "same_name", saved=len(FACTORS) + 1, files=count_of(run.files, "file")
+        )
     if run.crash is not None:
         text = f"{run.crash.kinds[0]}: {run.crash.text}"
         name = "second" if run.stage == "second" else "crashed"
@@ -65,10 +69,12 @@ def fault_in(run: Stored, x: Array, w: Array) -> Finding | None:
             if not np.allclose(got, right, EXACTLY):
                 near = np.allclose(got, right, 0.01)
                 kind = "gradient.rounded" if near else "gradient"
-                return say(kind, turn=turn, of=name, got=got[:3], wanted=right[:3])
+                return say(
+                    kind, turn=turn, of=name, got=got.flat[:3], wanted=right.flat[:3]
+                )
     if run.keeps:
         return say("keeps")
     if run.size < x.nbytes:
-        return say("small", size=run.size, saved=len(FACTORS) + 1)
+        return say("small", size=run.size, saved=len(FACTORS) + 1, count=x.size)
     left = say("left", left=run.left) if run.left else None
     return left or left_behind("on_disk", run.changed)

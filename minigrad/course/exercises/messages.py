@@ -14,6 +14,7 @@ import numpy as np
 
 import minigrad
 from minigrad.course.check import (
+    Array,
     Crash,
     Finding,
     forward_checks,
@@ -176,23 +177,38 @@ def is_about(row: Mapping[str, Any], crash: Crash) -> bool:
 
 def _finding(said: Mapping[str, Any], values: Mapping[str, Any], key: str) -> Finding:
     known: dict[str, Any] = {key: said[key] for key in FLAGS if key in said}
-    shown = {name: in_short(value) for name, value in values.items()}
+    shown = in_digits(values)
     known |= {key: flat(said.get(key, "")).format(**shown) for key in WORDS}
     return Finding(tuple(said.get("mistakes", ())), **known, key=key)
 
 
-def in_short(value: Any) -> Any:
-    """A value as a message shows it: of arrays and tensors each number to four digits.
+def in_digits(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values as a message shows them, with so many digits that different ones differ.
+
+    >>> in_digits({"got": np.array([1.0, 2 / 3]), "right": np.array([1.0, 0.66667])})
+    {'got': '[1, 0.6666667]', 'right': '[1, 0.66667]'}
+    """
+    plain = {
+        n: v.detach().numpy() if isinstance(v, minigrad.Tensor) else v
+        for n, v in values.items()
+    }
+    arrays = {n: v for n, v in plain.items() if isinstance(v, np.ndarray)}
+    shown: dict[str, str] = {}
+    for digits in (4, 7, 12):
+        shown = {name: in_short(value, digits) for name, value in arrays.items()}
+        if len({*shown.values()}) == len({v.tobytes() for v in arrays.values()}):
+            break
+    return plain | shown
+
+
+def in_short(array: Array, digits: int = 4) -> str:
+    """An array as a message shows it.
 
     >>> in_short(np.array([1.0, 2 / 3]))
     '[1, 0.6667]'
     """
-    if isinstance(value, minigrad.Tensor):
-        value = value.detach().numpy()
-    if not isinstance(value, np.ndarray):
-        return value
-    shown: Any = {"float_kind": "{:.4g}".format, "bool": str}
-    return np.array2string(value, separator=", ", formatter=shown)
+    shown: Any = {"float_kind": f"{{:.{digits}g}}".format, "bool": str}
+    return np.array2string(array, separator=", ", formatter=shown)
 
 
 def flat(text: str) -> str:

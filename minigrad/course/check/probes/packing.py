@@ -149,7 +149,9 @@ def inside(
             leaf.grad = other.grad = None
             result.backward(retain_graph=not last)
             nothing = minigrad.full_like(leaf.detach(), np.nan)
-            found = [(nothing if t.grad is None else t.grad).numpy() for t in (leaf, other)]
+            found = [
+                (nothing if t.grad is None else t.grad).numpy() for t in (leaf, other)
+            ]
             said[stage] = np.array(found)
         said["stage"] = "end"
     del result
