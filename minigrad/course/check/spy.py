@@ -25,7 +25,7 @@ Kept = dict[str, list[object]]
 TOO_DEEP = "maximum recursion depth exceeded"
 """Python says more, such as "in comparison", by chance: by where the calls ended."""
 
-_OURS = tuple(str(Path(m.__file__).parent) + os.sep for m in (minigrad, os))
+_OURS = tuple(str(Path(f).parent) + os.sep for f in (minigrad.__file__, os.__file__))
 """Where this package is, and Python's own modules."""
 
 

@@ -1,8 +1,8 @@
 """A vmap rule of the learner's, held against a loop over the samples.
 
-A case is one call under vmap. ``known`` are results of mistakes, with the names of their
-messages; the first cases have as many samples as numbers in each, so that a mistake is
-a wrong number, not an error, and can be told by it.
+A case is one call under vmap. ``known`` are results of mistakes, with the names of
+their messages; the first cases have as many samples as numbers in each, so that a
+mistake is a wrong number, not an error, and can be told by it.
 """
 
 from __future__ import annotations

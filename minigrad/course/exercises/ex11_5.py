@@ -30,7 +30,7 @@ CALLS: tuple[tuple[float, ...], ...] = ((0.5,), (0.5, 0.09), ())
 """Seconds of the first calls, cold, unsteady and steady; the rest take ``USUAL``."""
 
 MOST, SLOW, UNITS = 50, 10.7, (1e3, 1e6, 1e9)
-"""Calls of which each is slow once, by how much; what a second may have been multiplied by."""
+"""Calls of which each is slow once, and how slow; what a second may be taken for."""
 
 
 def look_at(answer: Any, random: np.random.Generator) -> Faults:

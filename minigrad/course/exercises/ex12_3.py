@@ -65,6 +65,7 @@ def fault_in(run: Stored, x: Array, w: Array) -> Finding | None:
     if run.files == 0:
         return say("nothing")
     for turn, found in (("first", run.first), ("second", run.second)):
+        assert found is not None
         for name, got, right in zip("xw", found, SUM * np.array([w, x]), strict=True):
             if not np.allclose(got, right, EXACTLY):
                 near = np.allclose(got, right, 0.01)

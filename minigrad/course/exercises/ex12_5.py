@@ -65,7 +65,7 @@ def fault_in(run: Checkpointed, x: Array, w: Array, g: Array) -> Finding | None:
     rest = say.first(signs) or left_behind("checkpoint", run.changed)
     ones = without_checkpoint(x, w, np.ones_like(g), run.masks[0])[1:]
     lost = lost_digits("the result", "checkpoint", run.result, result)
-    return wrong_gradient(run, wanted, ones) or rest or lost
+    return lost or wrong_gradient(run, wanted, ones) or rest
 
 
 def wrong_gradient(
@@ -77,9 +77,8 @@ def wrong_gradient(
         ("the weight that the function uses", run.grad_w, wanted[1], ones[1]),
     ):
         if got is not None and np.allclose(got, right):
-            if lost := lost_digits(
-                f"the gradient for {name}", "checkpoint", got, right
-            ):
+            what = f"the gradient for {name}"
+            if lost := lost_digits(what, "checkpoint", got, right):
                 return lost
             continue
         kind = "gradient" if got is not None else "gradient.none"

@@ -42,6 +42,7 @@ def fault_in(answer: Any, numbers: Any, seed: int) -> Finding | None:
         return say(name, **said, writes=writes)
     if ((found.writes > 0) @ (found.left != 0)).astype(bool).sum() < 2:
         return say("one_thread")
+    assert found.left is not None
     if sorted(found.left[found.left != 0]) == sorted(numbers):
         return say("stored", count=len(numbers))
     if (totals != right).any():

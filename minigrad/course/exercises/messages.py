@@ -60,7 +60,8 @@ class Messages:
 
         Its key is what the exception says, unless it has a ``says`` of its own; it may
         have the name of a class, ``raises``, as well. ``what`` is the exception's text
-        unless it's given, and ``where`` ends with the learner's line. What an untouched exercise raises is raised again.
+        unless it's given, and ``where`` ends with the learner's line. What an untouched
+        exercise raises is raised again.
         """
         pass_on_todo(crash)
         values = {"text": crash.text} | values
@@ -188,17 +189,17 @@ def in_digits(values: Mapping[str, Any]) -> dict[str, Any]:
     >>> in_digits({"got": np.array([1.0, 2 / 3]), "right": np.array([1.0, 0.66667])})
     {'got': '[1, 0.6666667]', 'right': '[1, 0.66667]'}
     """
-    plain = {
-        n: v.detach().numpy() if isinstance(v, minigrad.Tensor) else v
-        for n, v in values.items()
+    arrays = {
+        name: v.detach().numpy() if isinstance(v, minigrad.Tensor) else v
+        for name, v in values.items()
+        if isinstance(v, np.ndarray | minigrad.Tensor)
     }
-    arrays = {n: v for n, v in plain.items() if isinstance(v, np.ndarray)}
     shown: dict[str, str] = {}
     for digits in (4, 7, 12):
         shown = {name: in_short(value, digits) for name, value in arrays.items()}
         if len({*shown.values()}) == len({v.tobytes() for v in arrays.values()}):
             break
-    return plain | shown
+    return {**values, **shown}
 
 
 def in_short(array: Array, digits: int = 4) -> str:

@@ -22,13 +22,12 @@ class Checkpointed:
     ``calls``: how often the function ran, ``forward`` of them before backward began.
     ``alive``: how many tensors from its middle were there after forward. ``masks``: a
     row for each call, of what it has kept. ``result``, ``grad_x`` and ``grad_w`` are
-    numbers; the function uses w without getting it, and
-    ``grad_w`` is what was added to its .grad, which held ones. ``above``: how often the node of
-    the operation that made x ran. ``goes_on``: backward has drawn nothing for others;
-    ``drew``: forward has drawn for others, too; ``seeded``: but not as the function does
-    by itself. ``mixed``: the function of another
-    checkpoint ran in its place. ``changed``: what is different about x and w, but for
-    .grad.
+    numbers; the function uses w without getting it, and ``grad_w`` is what was added to
+    its .grad, which held ones. ``above``: how often the node of the operation that made
+    x ran. ``goes_on``: backward has drawn nothing for others; ``drew``: forward has
+    drawn for others, too; ``seeded``: but not as the function does by itself.
+    ``mixed``: the function of another checkpoint ran in its place. ``changed``: what is
+    different about x and w, but for .grad.
     """
 
     calls: int = 0

@@ -84,9 +84,9 @@ class Stored:
 
     ``files`` and ``size``: what lay in the folder after forward. ``keeps``: one that
     nobody else needs was still alive then. ``first`` and ``second``: the gradients of
-    x and of w in two backwards. ``left``: the files after the block; the crash was in ``stage``.
-    ``swallowed``: what was raised inside didn't come out. ``changed``: which modes are
-    different afterwards.
+    x and of w in two backwards. ``left``: the files after the block; the crash was in
+    ``stage``. ``swallowed``: what was raised inside didn't come out. ``changed``: which
+    modes are different afterwards.
     """
 
     files: int = 0
@@ -130,7 +130,7 @@ def inside(
     """The program; what is seen goes into ``said``."""
     leaf, other = [minigrad.tensor(each, requires_grad=True) for each in (x, w)]
     with answer(Path(folder)):
-        result = alive = 0
+        result, alive = minigrad.zeros(()), 0
         for factor in FACTORS:
             multiple = leaf * factor
             watched = watch(multiple=multiple)
@@ -149,10 +149,8 @@ def inside(
             leaf.grad = other.grad = None
             result.backward(retain_graph=not last)
             nothing = minigrad.full_like(leaf.detach(), np.nan)
-            found = [
-                (nothing if t.grad is None else t.grad).numpy() for t in (leaf, other)
-            ]
-            said[stage] = np.array(found)
+            found = [nothing if t.grad is None else t.grad for t in (leaf, other)]
+            said[stage] = np.array([each.numpy() for each in found])
         said["stage"] = "end"
     del result
 
