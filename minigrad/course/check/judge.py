@@ -177,7 +177,8 @@ def _ordinary_first(
         found[0],
         looks_like=told.looks_like,
         hint=told.hint,
-        ids=found[0].ids or crash.ids,
+        # What is unstable, or special, is right in ordinary cases.
+        ids=found[0].ids or tuple({*crash.ids} - {"L19", "L20"}),
         what=f"{found[0].what}. And {crash.what}",
         where=f"{found[0].where}, and {crash.where}",
         crashed=True,

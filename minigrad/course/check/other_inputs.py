@@ -34,7 +34,7 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
 }
 """What a number, or each number of a tensor, may have been taken for."""
 
-OF_PLACES = ("{0} + 1", "{0} - 1")
+OF_PLACES = ("0", "{0} + 1", "{0} - 1")
 """Those that make sense for integers in a tensor, too."""
 
 OF_TENSORS: dict[str, Callable[[Any], Any]] = {

@@ -16,13 +16,16 @@ say = Messages(__name__)
 MOVED = 1e-10
 """How far an element is from where it was if it was moved at all."""
 
-WIDE = 1e-5
-"""Farther than it should be moved."""
+WIDE, NARROW = 1e-5, 1e-7
+"""Farther than it should be moved, and less far."""
 
 TIMES = 2
 """A wrong rule is asked about so often; the text has another number of some."""
 
 RULES = rules_of(__name__)
+TWINS_TIMES = 4
+TWINS = rules_of(__name__, "twins")
+"""Wrong rules that are right where what's measured is off by the same factor."""
 
 
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
@@ -39,18 +42,44 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
             number = x.ravel()[at]
             yield say("not_undone", at=at, number=number, by=f"{by:.1g}", **said)
         elif found.said is not rule.right:
-            name = "refuses" if rule.right else "accepts"
-            yield say(f"{name}{why(found, x, rule.right)}", **said)
+            if rule.right:
+                name = f"refuses{why_refused(answer, found, x, rule)}"
+            else:
+                name = f"accepts{why_accepted(found, x)}"
+            yield say(name, **said)
         yield left_behind("gradcheck", found.changed)
+    if (far := farthest(found, x)) < NARROW:
+        yield say("refuses.narrow", moved=far, rule="", x="")
 
 
-def why(found: Judged, x: Array, is_right: bool) -> str:
-    """Which habit made the check say so, by what it asked."""
-    moves = np.array(found.asked).reshape(len(found.asked), -1) - x.ravel()
-    if is_right:
-        one_sided = moves.size and not (moves.min() < -MOVED and moves.max() > MOVED)
-        wide = moves.size and np.abs(moves).max() > WIDE
-        return ".one_sided" if one_sided else ".wide" if wide else ""
+def farthest(found: Judged, x: Array) -> float:
+    """How far from x it was asked, at most; infinite if it wasn't asked."""
+    moves = np.abs(found.asked.reshape(len(found.asked), -1) - x.ravel())
+    return float(moves.max()) if moves.size else np.inf
+
+
+def why_refused(answer: Any, found: Judged, x: Array, rule: Rule) -> str:
+    """Which habit made the check refuse a right rule, by what it asks and accepts."""
+    moves = found.asked.reshape(len(found.asked), -1) - x.ravel()
+    signs = {
+        ".one_sided": moves.size and not (moves.min() < -MOVED and moves.max() > MOVED),
+        ".wide": moves.size and np.abs(moves).max() > WIDE,
+        ".at_zero": "at_zero" in rule.row,
+        ".near": rule.does == "off by less than is allowed",
+    }
+    for name, sign in signs.items():
+        if sign:
+            return name
+    for twin in TWINS:
+        numbers = 3 + np.arange(6.0)
+        if asked(answer, twin, [numbers] * TWINS_TIMES, luck=TWINS_TIMES - 1).said:
+            return f".{twin.row['name']}"
+    return ""
+
+
+def why_accepted(found: Judged, x: Array) -> str:
+    """Which habit made the check accept a wrong rule, by what it asked."""
+    moves = found.asked.reshape(len(found.asked), -1) - x.ravel()
     if not len(found.sent):
         return ".nothing_sent"
     if x.size == 1:

@@ -39,11 +39,13 @@ def fault_in(answer: Any, numbers: Any, seed: int) -> Finding | None:
         said |= {"least": float(totals.min()), "most": float(totals.max())}
         writes = int(found.writes[:, both[0]].max())
         name = "race.rarer" if writes < len(numbers) // 2 else "race"
+        name = name if said["wrong"] else "race.hidden"
         return say(name, **said, writes=writes)
-    if ((found.writes > 0) @ (found.left != 0)).astype(bool).sum() < 2:
-        return say("one_thread")
     assert found.left is not None
-    if sorted(found.left[found.left != 0]) == sorted(numbers):
+    workers = ((found.writes > 0) @ (found.left != 0)).astype(bool).sum()
+    if workers < 2:
+        return say("one_thread" if workers else "nothing")
+    if np.count_nonzero(found.left) >= len(numbers):
         return say("stored", count=len(numbers))
     if (totals != right).any():
         return say("value", got=float(totals[0]), right=right, numbers=numbers)
