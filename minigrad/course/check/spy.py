@@ -59,6 +59,7 @@ class Watch:
         self.upstream_changed = False
         self.save_calls = 0
         self.given: tuple[object, ...] = ()
+        self.for_forward: tuple[object, ...] = ()
         self.at_call: tuple[Array | None, ...] = ()
         self.materialize_grads = True
         self.dirty: tuple[object, ...] = ()
@@ -131,6 +132,7 @@ class Watch:
             "__module__": node.__module__,
             "_forward_cls": function,
             "save_for_backward": self._save_for_backward,
+            "save_for_forward": self._save_for_forward,
             "mark_dirty": self._mark_dirty,
             "mark_non_differentiable": self._mark_non_differentiable,
             "set_materialize_grads": self._set_materialize_grads,
@@ -155,6 +157,9 @@ class Watch:
         self.save_calls += 1
         self.given = tensors
         self.at_call = tuple(self.copy_of(t) for t in tensors)
+
+    def _save_for_forward(self, *tensors: Any) -> None:
+        self.for_forward = tensors
 
     def _mark_dirty(self, *tensors: Any) -> None:
         self.dirty = tensors

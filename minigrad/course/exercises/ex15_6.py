@@ -47,7 +47,7 @@ def wrong_gradients(run: Mapped | Crash, each: Array, for_x: Array) -> Finding |
         return loops or lost or left_behind("by_vmap", run.changed)
     known = {
         "mean": [mean, each / len(each), np.tile(mean, (len(each), 1))],
-        "sum": [each.sum(0)],
+        "sum": [each.sum(0), np.tile(each.sum(0), (len(each), 1))],
         "transposed": [each.T],
         "for_x": [for_x],
     }

@@ -69,9 +69,18 @@ class Segment:
 
 
 def checkpointed(
-    answer: Any, x: Array, w: Array, upstream: Array, leaf: bool, drops: bool
+    answer: Any,
+    x: Array,
+    w: Array,
+    upstream: Array,
+    leaf: bool,
+    drops: bool,
+    alone: bool = False,
 ) -> Checkpointed:
-    """Run the answer on a leaf, or on a product; then backward with ``upstream``."""
+    """Run the answer on a leaf, or on a product; then backward with ``upstream``.
+
+    Unless it's ``alone``, another checkpoint is made, and draws, before backward.
+    """
     minigrad.manual_seed(int(x.size))
     start = minigrad.tensor(x, requires_grad=True)
     weight = minigrad.tensor(w, requires_grad=True)
@@ -84,17 +93,17 @@ def checkpointed(
     said: dict[str, Any] = {}
     lent, begun = Lent(x=[given], w=[weight]), minigrad.get_rng_state()
     minigrad.rand(given.shape if drops else 0)
-    alone = minigrad.get_rng_state().numpy().copy()
+    after = minigrad.get_rng_state().numpy().copy()
     minigrad.set_rng_state(begun)
     result = answer(function, given)
     state = minigrad.get_rng_state().numpy()
     said["drew"] = not drops or not np.array_equal(begun.numpy(), state)
-    said["seeded"] = not np.array_equal(alone, state)
+    said["seeded"] = not np.array_equal(after, state)
     said["forward"], said["alive"] = len(function.masks), function.alive()
     said["result"] = result.detach().numpy().copy()
-    # Somebody else draws, in another checkpoint, before backward runs.
-    others = Segment(weight.detach() * 2, True)
-    beside = answer(others, minigrad.tensor(x, requires_grad=True) * 1.0)
+    others, beside = Segment(weight.detach() * 2, True), None
+    if not alone:
+        beside = answer(others, minigrad.tensor(x, requires_grad=True) * 1.0)
     state = minigrad.get_rng_state().numpy().copy()
     result.backward(minigrad.tensor(upstream))
     now = minigrad.get_rng_state().numpy()
