@@ -331,20 +331,21 @@ class Call:
         # A second call of save_for_backward replaces what the first one was given.
         given = zip(self.watch.given, self.watch.at_call, packed, strict=True)
         ends = [*self.arguments, *self.results()]
-        # What save_for_forward was given is forgotten by now.
-        both = given, zip(*[self.watch.for_forward] * 3, strict=True)
-        saved, for_forward = [
-            tuple(
-                Saved(
-                    self.engine.memory(now).copy() if at_call is now else at_call,
-                    self.engine.memory(now).copy(),
-                    any(tensor is end for end in ends),
-                )
-                for tensor, at_call, now in each
-                if at_call is not None and now is not None
+        saved = tuple(
+            Saved(
+                at_call,
+                self.engine.memory(now).copy(),
+                any(tensor is end for end in ends),
             )
-            for each in both
-        ]
+            for tensor, at_call, now in given
+            if at_call is not None and now is not None
+        )
+        copies = [(t, self.watch.copy_of(t)) for t in self.watch.for_forward]
+        for_forward = tuple(
+            Saved(array, array, any(tensor is end for end in ends))
+            for tensor, array in copies
+            if array is not None
+        )
         tensors = [x for x in ends if self.engine.is_tensor(x)]
         attributes = []
         for name, value in self.named_parts(vars(ctx)):

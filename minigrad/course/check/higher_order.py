@@ -30,9 +30,7 @@ from minigrad.course.check.facts import (
 )
 from minigrad.course.check.findings import UNNAMED, Finding
 from minigrad.course.check.forward_checks import question_about, where_of
-from minigrad.course.check.known_mistakes import ratio_of
 from minigrad.course.check.samples import rounding
-from minigrad.mistakes import TABLE
 
 STEP = 1e-5
 CLOSE = 1e-4
@@ -262,44 +260,7 @@ def _of_tangent(case: CaseFile, fact: Facts, run: Tangent) -> Finding | None:
         _is_off(case, trial, each, tuple(reversed(each.tangents)))
         for each in fact.tangents
     )
-    if swapped:
-        return Finding(("D04",), what, where)
-    looks = f"{TABLE['D05'].looks_like} {_said_of(case)}".strip()
-    return Finding(("D05",), what, where, looks)
-
-
-def _said_of(case: CaseFile) -> str:
-    """What is true of all tangents of results, when some are wrong."""
-    seen = []
-    for fact in case.facts:
-        trial = next(t for t in fact.trials if t.name == "plain")
-        for run in fact.tangents:
-            if run.crash is None and run.result and run.result[0] is not None:
-                given = [None if t is None else np.ones_like(t) for t in run.tangents]
-                right, slope = [
-                    _pushed(case, trial, tuple(t))[0] for t in (run.tangents, given)
-                ]
-                if right.any():
-                    seen.append((run, run.result[0], right, slope))
-    got = [each[1] for each in seen]
-    k = ratio_of(got, [right for _, _, right, _ in seen])
-    if k is not None:
-        return f"Yours is {k:.6g} times the right one, for every input."
-    if all(error_of(y, slope) <= CLOSE for _, y, _, slope in seen):
-        return "Yours is what a tangent of ones would give, whatever comes in."
-    said = []
-    for place, name in enumerate(case.contract.arguments):
-        alone = [
-            each
-            for each in seen
-            if [i for i, t in enumerate(each[0].tangents) if t is not None] == [place]
-        ]
-        wrong = [each for each in alone if error_of(each[1], each[2]) > CLOSE]
-        if alone and len(wrong) in (0, len(alone)):
-            is_lost = wrong and not any(each[1].any() for each in wrong)
-            how = "right" if not wrong else "0" if is_lost else "wrong"
-            said.append(f"with a tangent for {name} alone it's {how}")
-    return f"W{'; '.join(said)[1:]}." if len(said) > 1 else ""
+    return Finding(("D04",) if swapped else ("D05",), what, where)
 
 
 def _of_digits(case: CaseFile, fact: Facts, run: Tangent) -> Finding | None:

@@ -12,18 +12,11 @@ from minigrad.course.check.findings import UNNAMED, Finding
 from minigrad.engine.dtypes import default_dtype
 from minigrad.engine.grad_mode import this_mode
 
-NEARLY = 1e-10
-
 WORDS = {
     "numbers": (
         "{name} holds other numbers than before",
-        "{name} is the caller's, and something writes into it.",
-        "Which line changes {name} itself? What could it change instead?",
-    ),
-    "digits": (
-        "{name} holds other numbers than before, in their last digits",
-        "{name} is the caller's, and something writes into it. A number that's moved, "
-        "and moved back by adding, may come back with another last digit.",
+        "{name} is the caller's, and something writes into it. (What's moved, and "
+        "moved back by adding, may come back with another last digit.)",
         "Which line changes {name} itself? What could it change instead?",
     ),
     "requires_grad": (
@@ -100,17 +93,11 @@ class Lent:
     def changed(self) -> tuple[str, ...]:
         """The names of what isn't as it was."""
         now = self.state()
-        names = [
-            name
-            for name, was in self.before.items()
-            if was is not now[name] and not same(was, now[name])
-        ]
         return tuple(
             [
-                name.replace(".numbers", ".digits")
-                if name.endswith(".numbers") and nearly(self.before[name], now[name])
-                else name
-                for name in names
+                name
+                for name, was in self.before.items()
+                if was is not now[name] and not same(was, now[name])
             ]
         )
 
@@ -153,12 +140,6 @@ def hooks_of(tensor: Any) -> int:
     """How many hooks wait for its gradient."""
     kinds = tensor._backward_hooks, tensor._post_accumulate_hooks
     return sum([len(hooks) for hooks in kinds if hooks])
-
-
-def nearly(was: Array, now: Array) -> bool:
-    """Whether numbers differ in their last digits only."""
-    alike = was.shape == now.shape and was.dtype == now.dtype
-    return alike and np.allclose(was, now, NEARLY, NEARLY, equal_nan=True)
 
 
 def same(was: Any, now: Any) -> bool:

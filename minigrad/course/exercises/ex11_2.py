@@ -23,9 +23,6 @@ MUL: dict[str, Rule] = {
     "cross.second": lambda a, da, b, db: a * db,
     "cross.both": lambda a, da, b, db: da * db,
     "turned": lambda a, da, b, db: a * da + b * db,
-    "minus": lambda a, da, b, db: da * b - a * db,
-    "one.first": lambda a, da, b, db: b + a * db,
-    "one.second": lambda a, da, b, db: da * b + a,
     "square.first": lambda a, da, b, db: 2 * a * da,
     "square.second": lambda a, da, b, db: 2 * b * db,
 }

@@ -121,30 +121,10 @@ def costs(sizes: Sequence[int], cuts: Sequence[int]) -> tuple[int, int]:
     return sum([sizes[p - 1] for p in cuts]), max(segments)
 
 
-def kept_behind(sizes: Sequence[int], cuts: Sequence[int]) -> int:
-    """The same as ``peak``, if a cut kept what leaves its layer."""
-    return sum([sizes[p] for p in cuts]) + costs(sizes, cuts)[1]
-
-
-def without_first(sizes: Sequence[int], cuts: Sequence[int]) -> int:
-    """The same, if there were no layers before the first cut."""
-    segments = [sum(sizes[a:b]) for a, b in pairwise([*cuts, len(sizes)])]
-    return costs(sizes, cuts)[0] + max(segments)
-
-
-def without_last(sizes: Sequence[int], cuts: Sequence[int]) -> int:
-    """The same, if there were none behind the last cut."""
-    segments = [sum(sizes[a:b]) for a, b in pairwise([0, *cuts])]
-    return costs(sizes, cuts)[0] + max(segments)
-
-
 RULES: dict[str, Rule] = {
     "even": is_even,
     "equal_sums": least(lambda sizes, cuts: costs(sizes, cuts)[1]),
     "cheap": least(lambda sizes, cuts: costs(sizes, cuts)[0]),
-    "behind": least(kept_behind),
-    "without_first": least(without_first),
-    "without_last": least(without_last),
     "greedy": is_greedy,
 }
 """Of all that was said, by what it may have been chosen."""

@@ -48,38 +48,35 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
                 name = f"accepts{why_accepted(found, x)}"
             yield say(name, **said)
         yield left_behind("gradcheck", found.changed)
-    if (far := farthest(found, x)) < NARROW:
+    if (far := np.abs(moves_of(found, x)).max(initial=0.0)) < NARROW:
         yield say("refuses.narrow", moved=far, rule="", x="")
 
 
-def farthest(found: Judged, x: Array) -> float:
-    """How far from x it was asked, at most; infinite if it wasn't asked."""
-    moves = np.abs(found.asked.reshape(len(found.asked), -1) - x.ravel())
-    return float(moves.max()) if moves.size else np.inf
+def moves_of(found: Judged, x: Array) -> Array:
+    """How far each element was moved, in a row for each call of f."""
+    return np.asarray(found.asked.reshape(len(found.asked), -1) - x.ravel())
 
 
 def why_refused(answer: Any, found: Judged, x: Array, rule: Rule) -> str:
     """Which habit made the check refuse a right rule, by what it asks and accepts."""
-    moves = found.asked.reshape(len(found.asked), -1) - x.ravel()
+    moves, numbers = moves_of(found, x), [3 + np.arange(6.0)] * TWINS_TIMES
     signs = {
         ".one_sided": moves.size and not (moves.min() < -MOVED and moves.max() > MOVED),
-        ".wide": moves.size and np.abs(moves).max() > WIDE,
+        ".wide": np.abs(moves).max(initial=0.0) > WIDE,
         ".at_zero": "at_zero" in rule.row,
         ".near": rule.does == "off by less than is allowed",
     }
-    for name, sign in signs.items():
-        if sign:
-            return name
-    for twin in TWINS:
-        numbers = 3 + np.arange(6.0)
-        if asked(answer, twin, [numbers] * TWINS_TIMES, luck=TWINS_TIMES - 1).said:
-            return f".{twin.row['name']}"
-    return ""
+    named = [name for name, sign in signs.items() if sign] or [
+        f".{twin.row['name']}"
+        for twin in TWINS
+        if asked(answer, twin, numbers, luck=TWINS_TIMES - 1).said
+    ]
+    return (*named, "")[0]
 
 
 def why_accepted(found: Judged, x: Array) -> str:
     """Which habit made the check accept a wrong rule, by what it asked."""
-    moves = found.asked.reshape(len(found.asked), -1) - x.ravel()
+    moves = moves_of(found, x)
     if not len(found.sent):
         return ".nothing_sent"
     if x.size == 1:
@@ -98,7 +95,7 @@ def moved_for_good(found: Judged, x: Array) -> tuple[int, float] | None:
 
     A check that moves all at once, along a direction, never moves one alone.
     """
-    moves = found.asked.reshape(len(found.asked), -1) - x.ravel()
+    moves = moves_of(found, x)
     counts = [int(count) for count in (np.abs(moves) > MOVED).sum(1)]
     left = found.left - x.ravel()
     if np.abs(left).max() <= MOVED:

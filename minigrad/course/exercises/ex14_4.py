@@ -39,7 +39,6 @@ def fault_in(answer: Any, numbers: Any, seed: int) -> Finding | None:
         said |= {"least": float(totals.min()), "most": float(totals.max())}
         writes = int(found.writes[:, both[0]].max())
         name = "race.rarer" if writes < len(numbers) // 2 else "race"
-        name = name if said["wrong"] else "race.hidden"
         return say(name, **said, writes=writes)
     assert found.left is not None
     workers = ((found.writes > 0) @ (found.left != 0)).astype(bool).sum()

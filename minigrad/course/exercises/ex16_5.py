@@ -55,8 +55,6 @@ def other_numbers(
     last = np.zeros_like(right)
     last[idx] = g
     name = "numbers.last" if np.allclose(run.value, last) else "numbers"
-    if run.value.dtype == np.float16 and np.allclose(run.value, right, 0.01, 0.01):
-        name = "numbers.half"
     worst = int(np.abs(run.value - right).max(1).argmax())
     times = count_of(int((idx == worst).sum()), "time")
     return say(name, row=worst, times=times, got=run.value[worst], right=right[worst])

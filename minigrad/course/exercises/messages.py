@@ -74,10 +74,8 @@ class Messages:
         found = _finding(
             {**usual, **said, **row}, {**values, "story": story}, self._key(name, row)
         )
-        if not crash.inside:
-            return found
-        where = f"{found.where}, line {crash.number}: {crash.line}"
-        return replace(found, where=where)
+        line = f", line {crash.number}: {crash.line}" if crash.inside else ""
+        return replace(found, where=found.where + line)
 
     def _key(self, name: str, row: Mapping[str, Any] = NOTHING) -> str:
         return key_of(self._module, name, row)

@@ -69,18 +69,9 @@ class Segment:
 
 
 def checkpointed(
-    answer: Any,
-    x: Array,
-    w: Array,
-    upstream: Array,
-    leaf: bool,
-    drops: bool,
-    alone: bool = False,
+    answer: Any, x: Array, w: Array, upstream: Array, leaf: bool, drops: bool
 ) -> Checkpointed:
-    """Run the answer on a leaf, or on a product; then backward with ``upstream``.
-
-    Unless it's ``alone``, another checkpoint is made, and draws, before backward.
-    """
+    """Run the answer on a leaf, or on a product; then backward with ``upstream``."""
     minigrad.manual_seed(int(x.size))
     start = minigrad.tensor(x, requires_grad=True)
     weight = minigrad.tensor(w, requires_grad=True)
@@ -101,9 +92,9 @@ def checkpointed(
     said["seeded"] = not np.array_equal(after, state)
     said["forward"], said["alive"] = len(function.masks), function.alive()
     said["result"] = result.detach().numpy().copy()
-    others, beside = Segment(weight.detach() * 2, True), None
-    if not alone:
-        beside = answer(others, minigrad.tensor(x, requires_grad=True) * 1.0)
+    # Somebody else draws, in another checkpoint, before backward runs.
+    others = Segment(weight.detach() * 2, True)
+    beside = answer(others, minigrad.tensor(x, requires_grad=True) * 1.0)
     state = minigrad.get_rng_state().numpy().copy()
     result.backward(minigrad.tensor(upstream))
     now = minigrad.get_rng_state().numpy()
