@@ -44,7 +44,7 @@ def fault_in(answer: Any, numbers: Any, seed: int) -> Finding | None:
     workers = ((found.writes > 0) @ (found.left != 0)).astype(bool).sum()
     if workers < 2:
         return say("one_thread" if workers else "nothing")
-    if np.count_nonzero(found.left) >= len(numbers):
+    if np.array_equal(np.sort(abs(found.left[found.left != 0])), np.sort(numbers)):
         return say("stored", count=len(numbers))
     if (totals != right).any():
         return say("value", got=float(totals[0]), right=right, numbers=numbers)
