@@ -48,6 +48,7 @@ from minigrad.course.check.facts import (
     Trial,
 )
 from minigrad.course.check.findings import Faults, Finding, lost_digits
+from minigrad.course.check.forward_checks import story_about
 from minigrad.course.check.lifetimes import peak_bytes, watch
 from minigrad.course.check.limits import (
     Deadline,
@@ -144,6 +145,7 @@ __all__ = [
     "self_review",
     "side_effects",
     "silence",
+    "story_about",
     "submission",
     "ten_questions",
     "thrown",

@@ -17,9 +17,9 @@ from minigrad.course.check import (
     Array,
     Crash,
     Finding,
-    forward_checks,
     pass_on_todo,
     side_effects,
+    story_about,
 )
 
 WORDS = ("what", "where", "looks_like", "hint")
@@ -68,7 +68,7 @@ class Messages:
         said = self._said(name)
         rows = list(rows_of(said))
         fitting = [row for row in rows if is_about(row, crash)]
-        story = forward_checks.story_about(crash.text)
+        story = story_about(crash.text)
         usual = {"what": "{text}", "crashed": True, "looks_like": "{story}"}
         row = fitting[0] if fitting else {}
         found = _finding(
