@@ -86,6 +86,7 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
         return Said((), looks, hint)
     return (
         comparison.nearly("result", pairs)
+        or comparison.unwritten("result", pairs)
         or comparison.moved(pairs)
         or comparison.by_cases(case, case.facts, wrong)
     )

@@ -41,6 +41,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
             at, by = moved
             number = x.ravel()[at]
             yield say("not_undone", at=at, number=number, by=f"{by:.1g}", **said)
+        elif "x.grad" in found.changed:
+            yield left_behind("gradcheck", ("x.grad",))
         elif found.said is not rule.right:
             if rule.right:
                 name = f"refuses{why_refused(answer, found, x, rule)}"

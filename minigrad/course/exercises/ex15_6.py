@@ -29,11 +29,13 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     w, x, targets = (random.uniform(0.5, 2, shape) for shape in ((3,), (5, 3), (5,)))
     run = tried(batches.each_gradient, (by_vmap,), w, x, targets)
     errors = 2 * (x @ w - targets)[:, None]
-    yield wrong_gradients(run, errors * x, errors * w)
+    yield wrong_gradients(run, errors * x, errors * w, errors[:, 0])
     yield from timings.look_at(speedup, random, ("speedup", "slow", "fast"))
 
 
-def wrong_gradients(run: Mapped | Crash, each: Array, for_x: Array) -> Finding | None:
+def wrong_gradients(
+    run: Mapped | Crash, each: Array, for_x: Array, errors: Array
+) -> Finding | None:
     """What is wrong with the gradients; the loss is to be called once for all."""
     if isinstance(run, Crash):
         return say.of_crash("crashed", run)
@@ -50,6 +52,8 @@ def wrong_gradients(run: Mapped | Crash, each: Array, for_x: Array) -> Finding |
         "sum": [each.sum(0), np.tile(each.sum(0), (len(each), 1))],
         "transposed": [each.T],
         "for_x": [for_x],
+        "for_target": [-errors],
+        "losses": [errors**2 / 4],
     }
     name = named("gradients", known, lambda wrong: any(same(got, w) for w in wrong))
     return say(name, got=got, shape=got.shape, wanted=each[0], count=len(each))

@@ -74,7 +74,7 @@ class Messages:
         found = _finding(
             {**usual, **said, **row}, {**values, "story": story}, self._key(name, row)
         )
-        line = f", line {crash.number}: {crash.line}" if crash.inside else ""
+        line = f", line {crash.number}: {crash.line}" if crash.line else ""
         return replace(found, where=found.where + line)
 
     def _key(self, name: str, row: Mapping[str, Any] = NOTHING) -> str:
