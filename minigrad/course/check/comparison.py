@@ -228,9 +228,7 @@ def unwritten(what: str, pairs: Sequence[tuple[Array, Array]]) -> Said | None:
     if not zero or not some or all([close.all() for *_, close in told]):
         return None
     looks = f"Your {what} is 0 wherever it's wrong, and right at all other elements."
-    hint = (
-        "Print the indices of these elements. Which loop, or slice, ends before them?"
-    )
+    hint = "Print the indices of these elements. Which loop or slice ends before them?"
     return Said((), looks, hint)
 
 
