@@ -85,18 +85,22 @@ class Finding:
         return replace(self, hint=hint) if hint else self
 
 
+FEW_DIGITS = "Right to the first digits only, as after a float32 or an approximation."
+WHICH_DIGITS = (
+    "Print the dtype at every step, starting from float64 inputs. Is there a step that "
+    "is an approximation, or a small number that you add?"
+)
 EXACTLY, NEARLY = 1e-10, 1e-12
 
 
 def lost_digits(what: str, where: str, got: Array, right: Array) -> Finding | None:
     """Said of numbers that are right, if not in all digits, or not in their dtype."""
     if got.dtype != right.dtype:
-        said = f"{what} is {got.dtype}, and {right.dtype} went in"
-    elif not np.allclose(got, right, EXACTLY, NEARLY):
-        said = f"{what} is right to some digits only, and {right.dtype} has sixteen"
-    else:
+        return Finding(("T01",), f"{what} is {got.dtype}; {right.dtype} went in", where)
+    if np.allclose(got, right, EXACTLY, NEARLY):
         return None
-    return Finding(("T01",), said, where)
+    said = f"{what} is right to some digits only, and {right.dtype} has sixteen"
+    return Finding(UNNAMED, said, where, FEW_DIGITS, WHICH_DIGITS)
 
 
 Faults: TypeAlias = Iterator[Finding | None]

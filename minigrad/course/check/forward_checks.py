@@ -24,7 +24,12 @@ from minigrad.course.check.casefile import (
     thrown,
 )
 from minigrad.course.check.facts import Array, Crash, Facts, Output, Trial, is_float
-from minigrad.course.check.findings import UNNAMED, Finding
+from minigrad.course.check.findings import (
+    FEW_DIGITS,
+    UNNAMED,
+    WHICH_DIGITS,
+    Finding,
+)
 from minigrad.course.check.samples import COARSE, close_to, rounding
 from minigrad.mistakes import TABLE
 
@@ -338,8 +343,7 @@ def _finding(
         seen = [(t.outputs[place].value, b) for _, t, b in off]
         if gradient_checks.is_single(trial, seen):
             return Finding(("T01",), what, where, evidence=evidence)
-        words = gradient_checks.FEW_DIGITS, gradient_checks.WHICH_DIGITS
-        return Finding(UNNAMED, what, where, *words, evidence)
+        return Finding(UNNAMED, what, where, FEW_DIGITS, WHICH_DIGITS, evidence)
     ids = _stories(case, place) or _where_it_is_right(case, place, off)
     said = None if ids else result_comparison.of_result(case, place, off)
     looks_like, hint = "", "" if ids else hint

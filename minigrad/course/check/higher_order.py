@@ -28,7 +28,12 @@ from minigrad.course.check.facts import (
     Trial,
     is_float,
 )
-from minigrad.course.check.findings import UNNAMED, Finding
+from minigrad.course.check.findings import (
+    FEW_DIGITS,
+    UNNAMED,
+    WHICH_DIGITS,
+    Finding,
+)
 from minigrad.course.check.forward_checks import question_about, where_of
 from minigrad.course.check.samples import rounding
 
@@ -271,7 +276,8 @@ def _of_digits(case: CaseFile, fact: Facts, run: Tangent) -> Finding | None:
         if got is not None and error_of(got, right) > rounding(case.tolerance(trial)):
             what = f"for {fact.case.name}, the tangent of the result has some digits "
             what += f"right, and not all of {right.dtype}"
-            return Finding(("T01",), what, f"{case.name}.jvp")
+            where = f"{case.name}.jvp"
+            return Finding(UNNAMED, what, where, FEW_DIGITS, WHICH_DIGITS)
     return None
 
 

@@ -178,7 +178,7 @@ def _ordinary_first(
         looks_like=told.looks_like,
         hint=told.hint,
         # What is unstable, or special, is right in ordinary cases.
-        ids=found[0].ids or tuple({*crash.ids} - {"L19", "L20"}),
+        ids=found[0].ids or tuple([i for i in crash.ids if i not in ("L19", "L20")]),
         what=f"{found[0].what}. And {crash.what}",
         where=f"{found[0].where}, and {crash.where}",
         crashed=True,

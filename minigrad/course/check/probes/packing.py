@@ -80,7 +80,7 @@ def size_of(part: Any) -> int:
 
 @dataclass(frozen=True)
 class Stored:
-    """What a block did with some products save, each with a tensor of its own.
+    """What a block did with what some products save, each a tensor of its own.
 
     ``files`` and ``size``: what lay in the folder after forward. ``keeps``: one that
     nobody else needs was still alive then. ``first`` and ``second``: the gradients of
