@@ -9,7 +9,7 @@ import numpy as np
 from minigrad.course.check import Array, Faults, left_behind
 from minigrad.course.check.probes.checkers import Judged
 from minigrad.course.exercises.messages import Messages
-from minigrad.course.exercises.rules import Rule, asked, rules_of
+from minigrad.course.exercises.rules import Rule, asked, function_of, rules_of
 
 say = Messages(__name__)
 
@@ -24,7 +24,10 @@ TIMES = 2
 
 RULES = rules_of(__name__)
 TWINS_TIMES = 4
-TWINS = rules_of(__name__, "twins")
+TWINS = {
+    ".no_g": function_of({"forward": "x * x", "backward": "2 * x"}),
+    ".twice": function_of({"forward": "x * x", "backward": "g * 4 * x"}),
+}
 """Wrong rules that are right where what's measured is off by the same factor."""
 
 
@@ -69,9 +72,9 @@ def why_refused(answer: Any, found: Judged, x: Array, rule: Rule) -> str:
         ".near": rule.does == "off by less than is allowed",
     }
     named = [name for name, sign in signs.items() if sign] or [
-        f".{twin.row['name']}"
-        for twin in TWINS
-        if asked(answer, twin, numbers, luck=TWINS_TIMES - 1).said
+        name
+        for name, twin in TWINS.items()
+        if asked(answer, Rule(twin, "", False, {}), numbers, TWINS_TIMES - 1).said
     ]
     return (*named, "")[0]
 

@@ -41,11 +41,11 @@ class Rule:
     row: dict[str, Any]
 
 
-def rules_of(module: str, table: str = "rules") -> list[Rule]:
+def rules_of(module: str) -> list[Rule]:
     """The rules of an exercise, in their order."""
     return [
-        Rule(function_of(row), row.get("does", ""), row.get("right", False), row)
-        for row in text_of(module)[table]
+        Rule(function_of(row), row["does"], row.get("right", False), row)
+        for row in text_of(module)["rules"]
     ]
 
 
