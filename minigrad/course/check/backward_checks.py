@@ -18,8 +18,6 @@ from minigrad.course.check.facts import Array, Crash, Facts, Pass, Trial, is_flo
 from minigrad.course.check.findings import UNNAMED, Finding
 from minigrad.course.check.forward_checks import (
     confuses_parameters,
-    question_about,
-    story_about,
     unexplained,
     where_of,
 )
@@ -188,17 +186,21 @@ def _by_the_numbers(
             else partial_match.named(case, (), bad)
         )
         ids = (name,) if name and not found else UNNAMED
+    raised = unexplained(ids, crash, what, where)
     if found:
         # The ordinary case is told first: there is a number to look at.
-        first = replace(
-            found[0], ids=ids, what=f"{found[0].what}. And {told}", crashed=True
+        said = found[0] if found[0].story and not ids else raised
+        yield replace(
+            raised,
+            what=f"{found[0].what}. And {told}",
+            where=f"{found[0].where}, and {where}",
+            looks_like=said.looks_like,
+            hint=said.hint,
+            evidence=found[0].evidence,
+            arguments=found[0].arguments,
         )
-        if not first.story:
-            story, hint = story_about(crash.text), question_about(crash.text)
-            first = replace(first, looks_like=story, hint=hint)
-        yield first
         return
-    yield unexplained(ids, crash, what, where)
+    yield raised
 
 
 def missing_gradients(case: CaseFile) -> Iterator[Finding]:

@@ -347,6 +347,12 @@ class Call:
             for tensor, at_call, now in given
             if at_call is not None and now is not None
         )
+        copies = [(t, self.watch.copy_of(t)) for t in self.watch.for_forward]
+        for_forward = tuple(
+            Saved(array, array, any(tensor is end for end in ends))
+            for tensor, array in copies
+            if array is not None
+        )
         attributes = []
         for name, value in self.named_parts(vars(ctx)):
             is_tensor = self.engine.is_tensor(value)
@@ -358,6 +364,7 @@ class Call:
             )
         return {
             "saved": saved,
+            "for_forward": for_forward,
             "attributes": tuple(attributes),
             "kept": bool(saved or vars(ctx)),
             "materialize_grads": self.engine.materializes(

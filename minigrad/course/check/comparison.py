@@ -63,6 +63,7 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
         by_cases(case, [s.fact for s in plain], [s.fact for s in wrong]),
         moved([(s.got, s.right) for s in plain if s.got is not None]),
         nearly("gradient", [(s.got, s.right) for s in plain if s.got is not None]),
+        unwritten("gradient", [(s.got, s.right) for s in plain if s.got is not None]),
         _another_slope(case, wrong[0]),
         _by_rows(plain),
     )
@@ -259,6 +260,18 @@ def growing(
     )
     looks += f"its value for {far[0]:.3g}, and by {off[-1]:.1g} for {far[-1]:.3g}."
     hint = "Is something there that's good near 0 only, as the first terms of a series?"
+    return Said((), looks, hint)
+
+
+def unwritten(what: str, pairs: Sequence[tuple[Array, Array]]) -> Said | None:
+    """Zero wherever it's wrong, and right elsewhere, as where a loop doesn't come."""
+    told = [(a, b, np.isclose(a, b, 1e-4, 1e-4)) for a, b in pairs]
+    zero = not any([a[~close].any() for a, _, close in told])
+    some = any([(close & (b != 0)).any() for _, b, close in told])
+    if not zero or not some or all([close.all() for *_, close in told]):
+        return None
+    looks = f"Your {what} is 0 wherever it's wrong, and right at all other elements."
+    hint = "Print the indices of these elements. Which loop or slice ends before them?"
     return Said((), looks, hint)
 
 

@@ -236,6 +236,7 @@ class Trial:
     backward_changed_output: bool = False
     saved: tuple[Saved, ...] = ()
     save_calls: int = 0
+    for_forward: tuple[Saved, ...] = ()
     dirty: tuple[int, ...] = ()
     marked: tuple[int, ...] = ()
     materialize_grads: bool = True

@@ -19,7 +19,12 @@ from minigrad.course.check import (
 )
 from minigrad.course.check.casefile import CaseFile, error_of
 from minigrad.course.check.facts import Array, Facts, Trial, is_float
-from minigrad.course.check.findings import UNNAMED, Finding
+from minigrad.course.check.findings import (
+    FEW_DIGITS,
+    UNNAMED,
+    WHICH_DIGITS,
+    Finding,
+)
 from minigrad.course.check.samples import (
     COARSE,
     LINEAR,
@@ -329,13 +334,6 @@ def _of_precision(case: CaseFile, every: Sequence[Sample]) -> Iterator[Finding]:
             if not is_single(s.trial, [(o.got, o.right) for o in alike]):
                 ids, looks, hint = UNNAMED, FEW_DIGITS, WHICH_DIGITS
             yield Finding(ids, what, case.slot(s.slot), looks, hint, evidence)
-
-
-FEW_DIGITS = "Right to the first digits only, as after a float32 or an approximation."
-WHICH_DIGITS = (
-    "Print the dtype at every step, starting from float64 inputs. Is there a step that "
-    "is an approximation, or a small number that you add?"
-)
 
 
 def is_single(trial: Trial, pairs: Sequence[tuple[Array | None, Array]]) -> bool:

@@ -41,7 +41,7 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
 JOINED = {"+": np.add, "*": np.multiply}
 """What of two tensors may have been taken for one of them."""
 
-OF_PLACES = ("{0} + 1", "{0} - 1")
+OF_PLACES = ("0", "{0} + 1", "{0} - 1")
 """Those that make sense for integers in a tensor, too."""
 
 OF_TENSORS: dict[str, Callable[[Any], Any]] = {

@@ -89,6 +89,7 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
         return Said((), looks, hint)
     return (
         comparison.nearly("result", pairs)
+        or comparison.unwritten("result", pairs)
         or comparison.moved(pairs)
         or comparison.growing(case, "result", [(s[1], s[2], s[3]) for s in seen])
         or comparison.by_cases(case, case.facts, wrong)

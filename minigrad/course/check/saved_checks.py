@@ -85,7 +85,8 @@ def more_than_needed(case: CaseFile) -> Iterator[Finding]:
     outputs = [output.value for output in trial.outputs]
     known |= dict(zip(case.contract.outputs, outputs, strict=True))
     names: dict[str, int] = {}
-    for array, is_copy in held(trial):
+    more = [(each.packed, not each.in_graph) for each in trial.for_forward]
+    for array, is_copy in [*held(trial), *more]:
         name = next((n for n, value in known.items() if same(array, value)), "")
         if is_copy and name in case.contract.keeps and wanted:
             continue  # its missing history is worse

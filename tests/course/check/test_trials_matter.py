@@ -124,6 +124,7 @@ ROWS: list[tuple[str, str, str, str, Any]] = [
     ("P10", "first", "MulConstant", "ConstantOnTheClass", without("first", "shared")),
     ("P10", "second", "MulConstant", "ClassRemembersUntilBackward", TWO_CALLS),
     ("P10", "Trial.rewritten", "GradientReversal", "ReturnsTheSameMemory", False),
+    ("P10", "Trial.for_forward", "SigmoidWithJvp", "KeepsItsInputForJvp", ()),
     ("P10", "Trial.kept", "Mul", "StoreOnTheClass", True),
     ("P11", "Pass.upstream_changed", "Exp", "WritesIntoItsArray", False),
     ("P10", "shared", "MulConstant", "StoreByTheTensor", None),
@@ -210,8 +211,8 @@ FRAME = {
 @cache
 def seen_of(exercise: str, name: str) -> tuple[rows.Answer, list[Facts], References]:
     """A known answer, what is seen of it, and the truth beside it."""
-    lessons = {"Mul": "01.4", "Relu_": "08.5"}
-    found = catalogue.load(lessons.get(exercise, f"gym.{exercise}"))
+    others = {"Mul": "01.4", "Relu_": "08.5", "SigmoidWithJvp": "11.4"}
+    found = catalogue.load(others.get(exercise, f"gym.{exercise}"))
     answer = rows.named(found.id, name)
     cases = found.cases(np.random.default_rng(0))
     references = References(found, cases)
