@@ -11,7 +11,7 @@ from minigrad.engine.core.node import AccumulateGrad
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.foreign import ForeignNode
 from minigrad.tracing.graph_log import GraphLog
-from minigrad.tracing.log import ENGINE, STORY, Event, EventLog, step
+from minigrad.tracing.log import ENGINE, STORY, Event, EventLog, step, turn
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import Card
 from minigrad.tracing.values import Ref
@@ -57,7 +57,7 @@ class BackwardStory:
         self._open_tasks.append((id(task), task.depth))
         for node, _, _ in task.roots:
             self._graph.show_older(node)
-        fields = {"create_graph": task.create_graph, "retain": task.retain_graph}
+        fields: Event = {"create_graph": task.create_graph}
         fields["roots"] = [
             {"n": self._graph.id_of(node), "slot": slot, "g": self._look(gradient)}
             for node, slot, gradient in task.roots
@@ -78,17 +78,17 @@ class BackwardStory:
         self._leave(task)
         log, card = self._log, self._cards.get(id(node)) or self._cards.new(node)
         self._running[id(task)] = node, card
-        self._told_as_returned.discard(id(node))
         if card.is_leaf:
             self._old[id(node)] = self._look(node.variable.grad)
         else:
             log.ctxs.open(node, card)
-            if card.is_users and self._hears_lines:
+        if card.is_users:
+            self._told_as_returned.discard(id(node))
+            if self._hears_lines:
                 self._watch(node._forward_cls)
         name = card.node or self._graph.number(card)
-        fields = {"n": name, "g": [*map(self._look, gradients)]}
-        level = ENGINE if card.is_leaf else STORY
-        log.emit((step, "node.enter", None, "pick the next ready node", fields, level))
+        level, given = ENGINE if card.is_leaf else STORY, (*map(self._look, gradients),)
+        log.emit((turn, "node.enter", "pick the next ready node", level, name, given))
         if len(gradients) > 1:
             self._say_unused_outputs(node, gradients)
         self._picked, self._card = node, card
@@ -97,7 +97,7 @@ class BackwardStory:
 
     def say_rule_called(self, card: Card) -> None:
         """The rule of a user's node, whose card is given, is about to run."""
-        say = message, "rule.called", {"rule": card.kind.rule}
+        say = message, "rule.called", card.kind.shown
         self._log.emit((step, "phase", say, "call its backward"))
 
     def _say_unused_outputs(self, node: Any, gradients: list[Any]) -> None:
@@ -144,7 +144,7 @@ class BackwardStory:
         total: Any,
     ) -> None:
         card = self._card if node is self._picked else self._cards.of(node)
-        edge = self._graph.edge_from.get((card.node, slot))
+        edge = self._graph.edge_from(card, slot)
         if edge is None:
             return  # the graph was too large to be shown whole
         end = self._cards.get(id(receiver)) or self._cards.new(receiver)
@@ -180,8 +180,7 @@ class BackwardStory:
         card.seen_at = -1
         log.memory.released(node, card)
         level = STORY if card.is_users else ENGINE
-        told = step, "ctx.free", None, "release", {"n": owner}, level
-        log.emit(told, looked=True)
+        log.emit((turn, "ctx.free", "release", level, owner), looked=True)
 
     def backward_finished(self, task: Any) -> None:
         self._end_those_inside(task)
@@ -215,7 +214,7 @@ class BackwardStory:
         if card is None:
             return
         log, name = self._log, card.node or self._graph.number(card)
-        log.emit((step, "node.exit", None, "", {"n": name}, ENGINE))
+        log.emit((turn, "node.exit", "", ENGINE, name))
         if not card.is_leaf:
             log.ctxs.close(node)
 

@@ -24,7 +24,6 @@ class Gap:
         self._lines = 0
         self._ctxs: dict[str, dict[str, Any]] = {}
         self._locals: dict[int, dict[str, Any]] = {}
-        self._handles: dict[str, Any] = {}
         self._added: dict[str, Any] = {}
         self._dropped: list[Any] = []
         self._joined: dict[str, Event] = {}
@@ -58,7 +57,6 @@ class Gap:
         if "s" in event and event["k"] == "call":
             self._locals[event["s"]] = {}
         self._locals.setdefault(event.get("s", -1), {}).update(event.get("loc", {}))
-        self._handles.update(event.get("h", {}))
         for change in ctx_changes(event):
             now = self._ctxs.setdefault(change["id"], {"set": {}, "del": []})
             now["set"].update(change["set"])
@@ -110,8 +108,6 @@ class Gap:
             "lvl": STORY,
             "d": 0,
         }
-        if self._handles:
-            cut["h"] = self._handles
         if self._added or self._dropped:
             cut["mem"] = {"add": list(self._added.values()), "del": self._dropped}
         return cut

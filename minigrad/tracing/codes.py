@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 
 from minigrad.engine.core.backward import GraphTask
 from minigrad.engine.core.function import Function
-from minigrad.tracing import sentences
 from minigrad.tracing.sources import SourceStore, is_ours, phases_of
 
 STORY: Final = 1
@@ -84,8 +83,7 @@ class ShownCode:
         self.role = role
         self.is_engine = role == "engine"
         self.source = sources.add(code, role)
-        source = sources.sources[self.source]
-        self.title: str = source["name"]
+        self.title: str = sources.sources[self.source]["name"]
         self.head = sources.head(self.source)
         is_module = code.co_name == "<module>"
         is_class_body = not is_module and not code.co_flags & inspect.CO_OPTIMIZED
@@ -95,8 +93,6 @@ class ShownCode:
         self.is_gradient_rule = code.co_name in GRADIENT_RULES
         self.names = shown_names(code)
         self.before_first = 1 if is_module else code.co_firstlineno
-        self._first: int = source["first"]
-        self._sources = sources
         self.stops: dict[int, Stop] = {}
         names = ENGINE_CODES.get(code, ())
         within = phases_of(sources.lines[self.source], names) if names else {}
@@ -108,18 +104,12 @@ class ShownCode:
         """The place of a line of the file in what is shown."""
         return line - self.before_first
 
-    def number(self, offset: int) -> int:
-        """The number that the line has in its file."""
-        return self._first + offset
-
     def stop(self, offset: int) -> Stop:
         """What is known of a line; of the engine's few variables can have changed."""
         known = self.stops.get(offset)
         if known is None:
-            text = self._sources.text(self.source, offset)
-            say = sentences.line_next(self.title, self.number(offset), text)
             reach = self.reach
-            event: dict[str, Any] = {"k": "line", "say": say}
+            event: dict[str, Any] = {"k": "line"}
             phase = self._phases.get(offset)
             if phase is not None:
                 event["ph"] = phase

@@ -23,7 +23,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from minigrad.engine.builtin import BuiltinBackward
 from minigrad.engine.core.ctx import FunctionMeta
 from minigrad.engine.core.node import NOT_A_TENSOR, _FunctionBase, split_edge
 from minigrad.engine.core.saved import FREED, Record
@@ -33,12 +32,8 @@ from minigrad.engine.views import CopySlices
 from minigrad.nn.module import Module
 from minigrad.tracing.harmless import holds
 from minigrad.tracing.marks import ATOMS
-from minigrad.tracing.nodes import attributes_of
 from minigrad.tracing.sources import is_installed
 from minigrad.tracing.trace import Trace
-
-SLOTS: Final = ("geometry", "slot", "_materialize_grads")
-"""What some kinds of nodes hold beside what all hold."""
 
 READS_A_NAME: Final = ("LOAD_NAME", "LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL")
 ONCE_ONLY: Final = (
@@ -103,22 +98,11 @@ def node_like(node: Any, copy: Copy) -> Any:
     if node is None:
         return None
     like: Any = object.__new__(type(node))
+    put_on(like, {name: copied(held, copy) for name, held in held_by(node).items()})
     like._edges = tuple([edge_like(edge) for edge in node._edges])
-    like._output_metadata = node._output_metadata
-    like._number = node._number
     like._attached = None
     saved = () if node._saved is FREED else tuple.__iter__(node._saved)
     like._saved = tuple([saved_like(one, copy) for one in saved])
-    if not isinstance(node, BuiltinBackward):
-        like.needs_input_grad = node.needs_input_grad
-    if hasattr(type(node), "to_save"):
-        like.to_save = like.saved_for_forward = None
-        like.dirty_tensors = like.non_differentiable = None
-    for name in SLOTS:
-        if hasattr(node, name):
-            setattr(like, name, getattr(node, name))
-    for name, value in attributes_of(node).items():
-        setattr(like, name, copied(value, copy))
     if isinstance(node, CopySlices):
         like.inner = node_like(node.inner, copy)
     return like
@@ -272,9 +256,7 @@ class Copier(pickle.Pickler):
             held = {"cell_contents": value.cell_contents} if holds(value) else {}
             return kind, (), (None, held)
         if issubclass(kind, ENGINES_OWN):
-            held = {n: getattr(value, n) for n in slots_of(kind) if hasattr(value, n)}
-            held |= getattr(value, "__dict__", {})
-            return object.__new__, (kind,), held, None, None, put_on
+            return object.__new__, (kind,), held_by(value), None, None, put_on
         try:
             told = value.__reduce_ex__(4)
         except Exception:  # a lock, say: nothing that a program starts from
@@ -355,6 +337,14 @@ def owner_of(value: type) -> Any:
     """The Function for whose nodes a class was made; None for any other class."""
     owner = vars(value).get("_forward_cls")
     return owner if owner is not None and "_backward_cls" in vars(owner) else None
+
+
+def held_by(value: Any) -> Json:
+    """The slots and attributes of a tensor or a node."""
+    kind: Any = type(value)
+    slots = [name for name in slots_of(kind) if hasattr(value, name)]
+    held = {name: getattr(value, name) for name in slots}
+    return held | getattr(value, "__dict__", {})
 
 
 def put_on(value: Any, held: Json) -> None:

@@ -13,12 +13,15 @@ from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
 from minigrad.tracing.marks import ATOMS, mark_of
 from minigrad.tracing.memory import kept_by
-from minigrad.tracing.nodes import NOTHING, UNNEEDED, Card, Cards, End, edges_text
+from minigrad.tracing.nodes import NOTHING, UNNEEDED, Card, Cards, End, Kind, edges_text
 from minigrad.tracing.savers import Savers
 from minigrad.tracing.values import FORGOTTEN, Note, Ref, ValueStore, plain
 from minigrad.utils._region import Placeholder
 
-Entries = list[tuple[str, Any, Any]]
+Entries = list[tuple[str, Any, tuple[Any, ...]]]
+"""What stands on a ctx: the key of each, its mark, and what makes its ref, and of what.
+"""
+AS_FREED: Final = (plain, "freed")
 LASTING: Final = ("needs_input_grad", "edges")
 NOTHING_YET: Final = (0, True)
 """How many tensors are saved on a new ctx, and that gradients are materialized."""
@@ -34,11 +37,12 @@ class CtxLog:
     """
 
     def __init__(self, cards: Cards, values: ValueStore) -> None:
-        self.entries: list[dict[str, Any]] = []
+        self.kinds: list[Kind] = []
+        """Of each ctx, in the order of their ids."""
         self.at_work: list[tuple[Any, Card]] = []
         self.touched = 0
         self.ran = 0
-        self._values = values
+        self.values = values
         self._cards = cards
         self._savers = Savers()
         self._made = self._as_made
@@ -77,11 +81,18 @@ class CtxLog:
     def id_of(self, card: Card) -> str:
         """The id of the ctx of ``card``, which gets an entry when it is first met."""
         if card.ctx is None:
-            card.ctx = f"c{len(self.entries)}"
-            name, function = card.kind.name, card.kind.function
-            entry = {"id": card.ctx, "name": name, "function": function, "node": None}
-            self.entries.append(entry)
+            card.ctx = f"c{len(self.kinds)}"
+            self.kinds.append(card.kind)
         return card.ctx
+
+    def finish(self, graph: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The ctxs as data; the nodes of ``graph`` know theirs."""
+        nodes = {node["ctx"]: node["id"] for node in graph["nodes"]}
+        return [
+            {"id": name, "name": kind.name, "function": kind.function}
+            | {"node": nodes.get(name)}
+            for name, kind in ((f"c{n}", kind) for n, kind in enumerate(self.kinds))
+        ]
 
     def changes(self, card: Card, ctx: Any) -> Any:
         """What is new on ``ctx`` since it was last shown, or what makes that later."""
@@ -112,13 +123,17 @@ class CtxLog:
         if isinstance(ctx, ForeignNode):
             lasting, there = 0, foreign(self, ctx, marks)
         else:
-            lasting = self._note_lasting(card, ctx, marks, new)
-            there = entries(ctx, marks)
+            lasting = len(LASTING)
+            if marks.get("edges") != id(ctx._edges):
+                lasting = self._note_lasting(card, ctx, marks, new)
+            there = entries(self.values, ctx, marks)
             card.seen_at = self.touched if card.fixed is None else self.ran
-        for key, value, mark in there:
+        for key, mark, (tell, *facts) in there:
             if marks.get(key) != mark:
                 marks[key] = mark
-                new[key] = self._ref(card, key, value)
+                new[key] = tell(*facts)
+        if new and getattr(ctx, "_saved", True):  # torch's nodes show none
+            self._savers.later(card)
         gone: list[str] = []
         if lasting + len(there) < len(marks):
             keys = {*LASTING[:lasting], *[entry[0] for entry in there]}
@@ -127,7 +142,7 @@ class CtxLog:
                 del marks[key]
         if not new and not gone:
             return None
-        return {"id": card.ctx, "set": new, "del": gone}
+        return changed, card.ctx, new, gone
 
     def made(self, card: Card, ctx: Any) -> tuple[Any, list[Any]] | None:
         """What stands on the ctx of a built-in node, and the arrays that it has saved.
@@ -148,7 +163,7 @@ class CtxLog:
             found = None if packed is None else kept_by(packed)
             note = None
             if found is not None and found[2] == found[3]:
-                note = self._values.saved_ref(*found)
+                note = self.values.saved_ref(*found)
                 arrays.append((f"saved.{len(saved)}", found[1], note[2]))
             elif packed is not None:
                 return None
@@ -179,7 +194,7 @@ class CtxLog:
         for place, note in enumerate(saved):
             new[f"saved.{place}"] = note or plain("None")
         for key, value in attributes.items():
-            new[f"attr.{key}"] = self._values.ref(value, key)
+            new[f"attr.{key}"] = self.values.ref(value, key)
         return {"id": name, "set": new, "del": []}
 
     def _note_lasting(
@@ -193,11 +208,10 @@ class CtxLog:
             new["needs_input_grad"] = Note(("W", str, needs))
         if not edges:
             return 1
-        if marks.get("edges") != id(edges):
-            marks["edges"] = id(edges)
-            ends, card.edges = card.edges or self.ends_of(ctx), None
-            new["edges"] = Note(("W", edges_text, *ends))
-        return 2
+        marks["edges"] = id(edges)
+        ends, card.edges = card.edges or self.ends_of(ctx), None
+        new["edges"] = Note(("W", edges_text, *ends))
+        return len(LASTING)
 
     def ends_of(self, ctx: Any, meet: Callable[[Any], None] | None = None) -> list[End]:
         """Where gradients will go: one for each argument.
@@ -205,7 +219,7 @@ class CtxLog:
         ``meet`` is told of nodes that the graph of the recording does not have yet.
         """
         ends: list[End] = []
-        cards, names = self._cards, self._values.names
+        cards, names = self._cards, self.values.names
         for edge in ctx._edges:
             if edge is None:
                 ends.append(UNNEEDED)
@@ -232,58 +246,34 @@ class CtxLog:
         changes = [self.changes(card, card()) for card in found]
         return [change for change in changes if change is not None]
 
-    def _ref(self, card: Card, key: str, value: Any) -> Ref:
-        if type(value) is Kept:
-            self._savers.add(card, value[1])
-            return self._values.saved_ref(*value)
-        if isinstance(value, SavedSeen):
-            self._savers.add(card, value.now())
-            return self._values.seen_ref(value)
-        if isinstance(value, Words):
-            return plain(value)
-        if value is FREED:
-            return plain("freed")
-        return self._values.ref(value, key)
 
-
-class Kept(tuple[Any, ...]):
-    """What ``kept_by`` tells of a saved tensor."""
-
-    __slots__ = ()
-
-
-class Words(str):
-    """What an entry says in so many words, which no value of the program's does."""
-
-
-def entries(ctx: Any, before: Mapping[str, Any]) -> Entries:
-    """What else stands on a ctx: for each entry its key, its value, and its mark.
-
-    ``before`` has the marks of then; what was saved then is told as freed if it is.
-    """
+def entries(values: ValueStore, ctx: Any, before: Mapping[str, Any]) -> Entries:
+    """What else stands on a ctx; what was saved ``before`` is freed if it is gone."""
     found: Entries = []
     told = getattr(ctx, "to_save", None)
     if told:
         for place, value in enumerate(told):
-            found.append((f"saved.{place}", value, mark_of(value)))
+            key = f"saved.{place}"
+            found.append((key, mark_of(value), (values.ref, value, key)))
     elif ctx._saved is FREED:
         for key in before:
             if key.startswith("saved."):
-                found.append((key, FREED, FREED))
+                found.append((key, FREED, AS_FREED))
     elif ctx._saved:
-        add_kept(found, ctx)
+        add_kept(found, values, ctx)
     attributes = getattr(ctx, "__dict__", None)
     if attributes:
         for name, value in attributes.items():
-            found.append((f"attr.{name}", value, mark_of(value)))
+            key = f"attr.{name}"
+            found.append((key, mark_of(value), (values.ref, value, key)))
     if isinstance(ctx, BackwardCFunction):
         if not ctx._materialize_grads:
-            found.append(("flag.materialize_grads", False, False))
+            found.append(("flag.materialize_grads", False, (values.ref, False)))
         dirty, marked = ctx.dirty_tensors, ctx.non_differentiable
         if dirty:
-            found.append(("flag.dirty", dirty, mark_of(dirty)))
+            found.append(("flag.dirty", mark_of(dirty), (values.ref, dirty)))
         if marked:
-            found.append(("flag.non_differentiable", marked, id(marked)))
+            found.append(("flag.non_differentiable", id(marked), (values.ref, marked)))
     return found
 
 
@@ -304,7 +294,7 @@ def state_of(ctx: BackwardCFunction) -> Any:
     return id(saved), len(saved), also
 
 
-def add_kept(found: Entries, ctx: Any) -> None:
+def add_kept(found: Entries, values: ValueStore, ctx: Any) -> None:
     """Add what a node keeps for its backward."""
     # Looking on is no reading: teaching mode asks whether the rule has read it.
     for place, packed in enumerate(tuple.__iter__(ctx._saved)):
@@ -312,13 +302,13 @@ def add_kept(found: Entries, ctx: Any) -> None:
         kept = kept_by(packed)
         if kept is not None:
             tensor, _, version, now, _ = kept
-            found.append((key, Kept(kept), (id(tensor), version, now)))
+            found.append((key, (id(tensor), version, now), (values.saved_ref, *kept)))
             continue
         value = packed.packed if isinstance(packed, HookedRecord) else packed
         if isinstance(value, Placeholder):
-            found.append((key, Words(FORGOTTEN), FORGOTTEN))
+            found.append((key, FORGOTTEN, (plain, FORGOTTEN)))
         else:
-            found.append((key, value, mark_of(value)))
+            found.append((key, mark_of(value), (values.ref, value, key)))
 
 
 def marks_as_made(card: Card, ctx: Any) -> dict[str, Any]:
@@ -332,6 +322,11 @@ def marks_as_made(card: Card, ctx: Any) -> dict[str, Any]:
     return marks
 
 
+def changed(name: str, new: dict[str, Ref], gone: list[str]) -> dict[str, Any]:
+    """What is new on a ctx, and what was taken off."""
+    return {"id": name, "set": new, "del": gone}
+
+
 def freed(name: str, count: int) -> dict[str, Any]:
     """What is on a ctx whose saved values backward has released."""
     new = {f"saved.{place}": plain("freed") for place in range(count)}
@@ -340,11 +335,16 @@ def freed(name: str, count: int) -> dict[str, Any]:
 
 def foreign(log: CtxLog, ctx: ForeignNode, before: Mapping[str, Any]) -> Entries:
     """The same of a node of another engine, of which nothing is known to stay."""
-    needs = Words(tuple(ctx.needs_input_grad))
-    found: Entries = [("needs_input_grad", needs, needs)]
+    values, needs = log.values, str(tuple(ctx.needs_input_grad))
+    found: Entries = [("needs_input_grad", needs, (plain, needs))]
     if ctx._edges:
-        edges = Words(edges_text(*log.ends_of(ctx)))
-        found.append(("edges", edges, edges))
+        edges = edges_text(*log.ends_of(ctx))
+        found.append(("edges", edges, (plain, edges)))
     for key, value in ctx.entries(before).items():
-        found.append((key, value, mark_of(value)))
+        told: Any = (values.ref, value, key)
+        if value is FREED:
+            told = AS_FREED
+        elif isinstance(value, SavedSeen):
+            told = (values.seen_ref, value)
+        found.append((key, mark_of(value), told))
     return found

@@ -67,7 +67,7 @@ class Edit:
     said: Json | None = None
 
 
-class Again(Recorder):
+class Again(Recorder[Trace]):
     """Records a program that runs again, on copies of all that it started from.
 
     It hears the engine before the story does, and makes the edits of the program.
@@ -125,7 +125,7 @@ class Again(Recorder):
             )
         return self
 
-    def __enter__(self) -> Again:
+    def __enter__(self) -> Trace:
         super().__enter__()
         for names in self.names:
             self._log.names.add(names)
@@ -134,7 +134,7 @@ class Again(Recorder):
             self.leaf_created(tensor)
         self._hearing.hears_first(self)
         observe.add(self._hearing)
-        return self
+        return self.trace
 
     def refuse(self, does: str) -> NoReturn:
         """Stop the program before it does what it must not."""

@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import running_task
 from minigrad.tracing.calls import Fact
 from minigrad.tracing.codes import PHASES
-from minigrad.tracing.foreign import maker_of, version_of
+from minigrad.tracing.foreign import maker_of
 from minigrad.tracing.log import ENGINE, STORY, Event, EventLog
-from minigrad.tracing.nodes import (
-    Card,
-    End,
-    inputs_first,
-    receivers_of,
-)
+from minigrad.tracing.nodes import Card, End, inputs_first, receivers_of
 
 MOST_OLD_NODES: Final = 2_000
 FACTS: Final = ("ctx", "tensor", "outputs", "order", "again")
@@ -35,8 +29,8 @@ class GraphLog:
     def __init__(self, log: EventLog) -> None:
         self.nodes: list[tuple[Any, ...]] = []
         """Of each node its id, its class, its FACTS and its module."""
-        self.edges: list[tuple[str, int, str, int]] = []
-        """From which node and argument each leads, and to which node and output."""
+        self.edges: list[tuple[str, int, tuple[Any, ...]]] = []
+        """From which node and argument each leads, and where to."""
         self.reruns = 0
         self.recorded_tasks: list[int] = []
         self.other_engine_runs = False
@@ -47,8 +41,6 @@ class GraphLog:
         self._log = log
         self._cards = log.cards
         self._count = 0
-        self.edge_from: dict[tuple[str | None, int], int] = {}
-        """The number of an edge by the node that it leads from, and the argument."""
         # Bound once: making a method anew for each event takes its time.
         self._joined = self.joined
         log.node_of, log.id_of = self._node_of, self.id_of
@@ -81,7 +73,6 @@ class GraphLog:
                 log.memory.hold(name, name, card.label, made[1])
         elif not card.is_users:
             log.memory.look_at_node(node, card)
-        moved = self._moved_handles(outputs) if log.handles else ()
         order = self._order() if self.recorded_tasks else 1
         level = STORY
         if self.modules and not card.is_users:
@@ -91,10 +82,10 @@ class GraphLog:
         call = ends, given, log.calls.made(outputs)
         if card.is_users or made is not None:
             changes = None if made is None else made[0]
-            self._emit(node, card, level, call, order, moved, changes)
+            self._emit(node, card, level, call, order, changes)
             return
         log.ctxs.open(node, card)
-        self._emit(node, card, level, call, order, moved)
+        self._emit(node, card, level, call, order)
         log.ctxs.close(node)
 
     def let_go(self) -> None:
@@ -150,7 +141,6 @@ class GraphLog:
         level: int,
         call: tuple[Any, ...],
         order: int,
-        moved: Sequence[str] = (),
         changes: Any = None,
     ) -> None:
         """Note that a node has joined."""
@@ -159,19 +149,17 @@ class GraphLog:
             tensor = log.names.of(node.variable)
         else:
             ctx = card.ctx or log.ctxs.id_of(card)
-        if moved:
-            log.handles |= dict.fromkeys(moved, name)
         module = self.open_groups[-1] if self.open_groups else None
         outputs, again = len(node._output_metadata), self.reruns > 0
         shown = name, card.kind, ctx, tensor, outputs, order, again, module
         self.nodes.append(shown)
         edges, first = self.edges, len(self.edges)
+        card.first_edge = first
         for slot, end in enumerate(call[0]):
             if end is not None and end[3] is not None:
-                self.edge_from[name, slot] = len(edges)
-                edges.append((name, slot, end[3], end[2]))
+                edges.append((name, slot, end))
         led = range(first, len(edges))
-        told = self._joined, shown, led, *call, level, moved
+        told = self._joined, shown, led, *call, level
         log.emit(told, cid=None if changes is None else ctx, changes=changes)
 
     def joined(
@@ -182,7 +170,6 @@ class GraphLog:
         given: Sequence[Fact] | None,
         made: Sequence[Fact] | None,
         level: int,
-        moved: Sequence[str],
     ) -> Event:
         """The event of a node that joins.
 
@@ -195,14 +182,13 @@ class GraphLog:
         if ctx is not None:
             event |= self._log.calls.fields(given, ends, name, made or ())
         event["n"], event["e"] = name, [f"e{number}" for number in led]
-        if moved:
-            event["h"] = dict.fromkeys(moved, name)
         return event
 
     def finish(self) -> dict[str, Any]:
         """The graph as data."""
         edges = []
-        for number, (sender, slot, to, to_slot) in enumerate(self.edges):
+        for number, (sender, slot, end) in enumerate(self.edges):
+            _, _, to_slot, to, _ = end
             edge = {"id": f"e{number}", "from": sender, "to": to, "slot": slot}
             edges.append(edge | {"to_slot": to_slot})
         nodes = []
@@ -217,6 +203,16 @@ class GraphLog:
             nodes.append(node)
         return {"nodes": nodes, "edges": edges, "modules": self.groups}
 
+    def edge_from(self, card: Card, slot: int) -> int | None:
+        """The number of the edge that leads from an argument of a node."""
+        edges = self.edges
+        last = min(card.first_edge + slot, len(edges) - 1)  # some have no edge
+        for number in range(last, card.first_edge - 1, -1):
+            sender, argument, _ = edges[number]
+            if argument == slot and sender == card.node:
+                return number
+        return None
+
     def number(self, card: Card) -> str:
         """The id of a node that has none yet, from now on."""
         card.node = f"n{self._count}"
@@ -228,17 +224,6 @@ class GraphLog:
         if self.recorded_tasks and not self.other_engine_runs and not running_task():
             self.recorded_tasks.clear()  # an error may have left one behind
         return 1 + len(self.recorded_tasks)
-
-    def _moved_handles(self, outputs: tuple[Any, ...]) -> list[str]:
-        """The variables whose tensor got a node in place of another."""
-        moved = []
-        for output in outputs:
-            is_as_made = type(output) is Tensor and output._version_counter is None
-            if not is_as_made and version_of(output) > 0:
-                name = self._log.names.of(output)
-                if name in self._log.handles:
-                    moved.append(name)
-        return moved
 
     def _node_of(self, tensor: Any) -> str | None:
         """The id of the node whose output ``tensor`` is."""

@@ -55,7 +55,7 @@ class Happenings:
         forgets = comes_from_checkpoint(hook)
         if forgets and self._graph.reruns:
             return
-        name = sentences.called(tensor, self._log.names.of)
+        name = sentences.called(sentences.seen(tensor, self._log.names.of))
         if forgets:
             say, new = message("checkpoint.forgets", tensor=name), plain("a note")
         else:

@@ -9,29 +9,22 @@ from typing import Any
 from minigrad.engine.observe import RECORDED
 
 Tell = Callable[..., None]
-Together = Callable[[list[Tell], int], Tell]
-"""Makes one call of several, which does nothing in another thread than that given."""
+Together = Callable[[list[Tell]], Tell]
+"""Makes one call of several."""
 
 
-def in_turn(listening: list[Tell], thread: int) -> Tell:
+def in_turn(listening: list[Tell]) -> Tell:
     """One call for several, in their order."""
-    here = threading.get_ident
-    first, *others = listening
-
-    def tell_first(*facts: Any) -> None:
-        if here() == thread:
-            first(*facts)
 
     def tell_all(*facts: Any) -> None:
-        if here() == thread:
-            for tell in listening:
-                tell(*facts)
+        for tell in listening:
+            tell(*facts)
 
-    return tell_all if others else tell_first
+    return tell_all if len(listening) > 1 else listening[0]
 
 
-class Hearing:
-    """Passes on what one thread tells; other threads speak into the void.
+class Hearing(threading.local):
+    """Passes on what one ``thread`` tells; other threads speak into the void.
 
     An observer that lacks the method of a moment does not listen to it; those that
     need to hear of built-in operations that join no graph say so. ``spoke`` is called
@@ -40,13 +33,17 @@ class Hearing:
     """
 
     def __init__(
-        self, observers: list[Any], spoke: Callable[[], None], together: Together
+        self,
+        observers: list[Any],
+        spoke: Callable[[], None],
+        together: Together,
+        thread: int,
     ) -> None:
         self._observers = observers
         self.observes = max([observed_by(one) for one in observers])
         self._together = together
         self._spoke: Callable[[], None] | None = spoke
-        self._thread = threading.get_ident()
+        self._is_heard = threading.get_ident() == thread
 
     def hears_first(self, observer: Any) -> None:
         """Pass on to ``observer`` before the others; to be said before anything is."""
@@ -58,14 +55,14 @@ class Hearing:
 
         None if nobody listens to it.
         """
-        if threading.get_ident() != self._thread:
+        if not self._is_heard:
             return None
         heard = [getattr(one, moment, None) for one in self._observers]
         listening = [tell for tell in heard if tell is not None]
         if listening and self._spoke is not None:
             spoke, self._spoke = self._spoke, None
             spoke()
-        tell = self._together(listening, self._thread) if listening else None
+        tell = self._together(listening) if listening else None
         setattr(self, moment, tell)
         return tell
 

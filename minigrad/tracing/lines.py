@@ -13,7 +13,6 @@ from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.listening import instruction_of
 from minigrad.tracing.log import ENGINE, STORY, EventLog
 from minigrad.tracing.marks import ATOMS, mark_of
-from minigrad.tracing.messages import message, word
 from minigrad.tracing.sources import SourceStore, is_ours, is_users
 from minigrad.tracing.values import error_text, plain
 from minigrad.utils._region import StopRecomputation
@@ -42,7 +41,6 @@ class OpenFrame:
         self.marks: dict[str, Any] = {}
         self.ctxs_before = ctxs_before
         self.names: Any = None
-        self.handles: set[str] = set()
 
 
 class FrameLog:
@@ -98,7 +96,8 @@ class FrameLog:
             begins = frame.f_lineno == KERNEL_CODE.co_firstlineno
             if begins and kernel.is_compiled and self._frames:
                 name = kernel.py_func.__name__
-                self._step("call", STORY, (sentences.compiled, name), self._frames[-1])
+                say = sentences.compiled, name
+                self._step("call", STORY, self._frames[-1], say=say)
             return True
         return frame.f_code is APPLY_CODE and frame.f_locals["cls"]._on_arrays
 
@@ -108,7 +107,7 @@ class FrameLog:
         code = opened.code
         told = code.is_gradient_rule or frame.f_code.co_name == "forward"
         level = ENGINE if told else code.level
-        self._step("call", level, (sentences.entered, code.title), opened)
+        self._step("call", level, opened)
 
     def on_line(self, frame: FrameType, line: int) -> None:
         """A line is about to run."""
@@ -144,7 +143,7 @@ class FrameLog:
         told = code.title == "your cell" or code.is_gradient_rule
         level = ENGINE if told else code.level
         val = self._log.values.look(value) or plain("None")
-        self._step("return", level, None, opened, opened.reach, val=val)
+        self._step("return", level, opened, opened.reach, val=val)
         self._close(opened)
 
     def on_suspend(self, frame: FrameType) -> None:
@@ -162,11 +161,9 @@ class FrameLog:
         if opened is None or error is self._error or is_no_failure(frame, error):
             return
         self._error = error
-        code = opened.code
-        opened.line = code.offset(frame.f_lineno)
-        opened.reach = code.stop(opened.line).reach
-        say = sentences.failed(code.title, code.number(opened.line), error)
-        self._step("exception", STORY, say, opened, err=error_text(error))
+        opened.line = opened.code.offset(frame.f_lineno)
+        opened.reach = opened.code.stop(opened.line).reach
+        self._step("exception", STORY, opened, err=error_text(error))
 
     def on_unwind(self, frame: FrameType, error: BaseException | None) -> None:
         """A watched function is left by an exception."""
@@ -176,8 +173,7 @@ class FrameLog:
         if isinstance(error, GeneratorExit):
             self._close(opened)
             return
-        say = message("function.left", function=word(opened.code.title))
-        self._step("return", ENGINE, say, opened, val=plain("no value"), unwound=True)
+        self._step("return", ENGINE, opened, val=plain("no value"), unwound=True)
         self._log.ctxs.close_down_to(opened.ctxs_before)
         self._close(opened)
 
@@ -233,15 +229,12 @@ class FrameLog:
         self,
         kind: str,
         level: int,
-        say: Any,
         opened: OpenFrame,
         reach: Reach | None = None,
         **fields: Any,
     ) -> None:
         """Emit one event of a frame; without ``reach`` all variables are looked at."""
         event = {"k": kind, "lvl": level, **fields}
-        if say is not None:
-            event["say"] = say
         if opened.phase is not None:
             event["ph"] = opened.phase
         self._put(event, opened, reach or opened.code.reach)
@@ -267,38 +260,18 @@ class FrameLog:
                     changed |= self._changed_locals(opened, local, code.names, bound)
                     changed = {n: changed[n] for n in code.names if n in changed}
                 event["loc"] = changed
-            may_move = changed or opened.handles
-            if may_move and not code.is_engine and not code.is_rule:
-                moved = self._moved_handles(opened, local, changed)
-                if moved:
-                    event["h"] = moved
+            if changed and not code.is_engine and not code.is_rule:
+                self._name_outputs({n: local[n] for n in changed if n in local})
         log.emit(event)
         if not code.is_engine:
             log.names.moment += 1  # the line that comes next may bind them anew
 
-    def _moved_handles(
-        self, opened: OpenFrame, local: Any, changed: Iterable[str]
-    ) -> dict[str, str | None]:
-        """The variables that lead to another node than at the last step."""
-        now = {name: self._node_of(name, local.get(name)) for name in changed}
-        now |= {name: None for name in opened.handles if name not in local}
-        handles = self._log.handles
-        moved = {n: node for n, node in now.items() if handles.get(n) != node}
-        for name, node in moved.items():
-            if node is None:
-                handles.pop(name, None)
-                opened.handles.discard(name)
-            else:
-                handles[name] = node
-                opened.handles.add(name)
-        return moved
-
-    def _node_of(self, name: str, value: Any) -> str | None:
-        if not is_tensor(value):
-            return None
-        node = self._log.node_of(value)
-        self._log.calls.name_output(node, value, name)
-        return node
+    def _name_outputs(self, variables: dict[str, Any]) -> None:
+        """Some variables hold something else now: maybe an output without a name."""
+        for name, value in variables.items():
+            if is_tensor(value):
+                node = self._log.node_of(value)
+                self._log.calls.name_output(node, value, name)
 
     def _set_place(self) -> None:
         self._log.opened = self._frames[-1] if self._frames else None

@@ -62,13 +62,11 @@ class SettraceBackend:
         """Ask about frames of ``code``, which may have been of no interest before."""
         self._uninteresting.pop(id(code), None)
 
-    def together(self, listening: list[Tell], thread: int) -> Tell:
+    def together(self, listening: list[Tell]) -> Tell:
         """One call for several; the calls which they make themselves are not traced."""
-        ours, here = self._trace, threading.get_ident
+        ours = self._trace
 
         def tell_all(*facts: Any) -> None:
-            if here() != thread:
-                return
             is_traced = sys.gettrace() is ours  # else it is the program's own, or none
             if is_traced:
                 sys.settrace(None)
@@ -187,9 +185,9 @@ class MonitoringBackend:
         # PY_START of this code may have been switched off before it was wanted.
         monitoring.restart_events()
 
-    def together(self, listening: list[Tell], thread: int) -> Tell:
+    def together(self, listening: list[Tell]) -> Tell:
         """One call for several; unwatched code has its full speed anyway."""
-        return in_turn(listening, thread)
+        return in_turn(listening)
 
     def _elsewhere(self) -> bool:
         return threading.get_ident() != self._thread

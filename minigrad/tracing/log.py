@@ -47,7 +47,6 @@ class EventLog:
         self.ctxs = CtxLog(self.cards, self.values)
         self.opened: Any = None
         """The watched frame at whose line the program is."""
-        self.handles: dict[str, str] = {}
         self.node_of: Callable[[Tensor], str | None] = lambda tensor: None
         self.id_of: Callable[[Any], str]
         """The id of a node; the log of the graph gives them."""
@@ -92,7 +91,9 @@ class EventLog:
                     memory.look_at_node(ctx, card)
         if number is None and (memory.added or memory.dropped):
             kept = memory.take()
-        noted = event, cid, changes, others, kept
+        noted: tuple[Any, ...] = event, cid
+        if changes is not None or others or kept is not None:
+            noted = event, cid, changes, others, kept
         if self.told is None:
             events.append(noted)
         else:
@@ -100,7 +101,7 @@ class EventLog:
             place = None if opened is None else (opened.code.source, opened.line)
             if number is not None:
                 place = place_of(events[number - 1])
-            told = as_event(*noted, self.depth, place)
+            told = as_event(*noted, depth=self.depth, place=place)
             events.insert(len(events) if number is None else number, told)
             self.told(told)
         if len(events) > self._most:
@@ -157,23 +158,25 @@ class EventLog:
         self.gap.take(self.events[start:end])
         del self.events[start:end]
 
-    def finish(self, graph: dict[str, Any]) -> dict[str, dict[str, Any]]:
-        """Say what was noted, and what was left out; the pictures of all values.
+    def finish(self, graph: dict[str, Any]) -> dict[str, Any]:
+        """Say what was noted, and what was left out: events, ctxs and values as data.
 
         ``graph`` and the ctxs are left with what a step shows.
         """
         self._tell_all()
         self.calls.finish()
+        ctxs = self.ctxs.finish(graph)
         if self.gap.count:
             edges = {edge["id"]: edge for edge in graph["edges"]}
             start = MOST_EVENTS // 2
             before, after = self.events[:start], self.events[start:]
             self.events[start:start] = self.gap.events(before, after, edges)
-            only_shown(graph, self.ctxs.entries, self.events)
+            only_shown(graph, ctxs, self.events)
         for event in self.events:
             if "say" in event:
                 event["say"] = told_of(event["say"])
-        return self.values.finish(self.events)
+        values = self.values.finish(self.events)
+        return {"values": values, "ctxs": ctxs, "graph": graph, "events": self.events}
 
     def let_go(self) -> None:
         """The program goes on unheard: nothing of it is held from now on."""
@@ -216,12 +219,21 @@ def step(
     return event | fields
 
 
+def turn(
+    kind: str, phase: str, level: int, node: str, gradients: Sequence[Any] | None = None
+) -> Event:
+    """A step of the node that backward has come to; ``gradients`` have arrived."""
+    fields = {"n": node} if gradients is None else {"n": node, "g": [*gradients]}
+    return step(kind, None, phase, fields, level)
+
+
 def as_event(
     told: Event | Told,
     cid: str | None,
-    changes: Any,
-    others: Sequence[Any],
-    kept: Any,
+    changes: Any = None,
+    others: Sequence[Any] = (),
+    kept: Any = None,
+    *,
     depth: int = 0,
     place: tuple[int, int] | None = None,
 ) -> Event:
@@ -240,7 +252,9 @@ def as_event(
     if rest:
         event["others"] = rest
     if kept is not None:
-        event["mem"] = {"add": kept[0], "del": kept[1]}
+        added, dropped = kept
+        drops = [{"id": name, "by": by} for name, by in dropped]
+        event["mem"] = {"add": added, "del": drops}
     return event
 
 

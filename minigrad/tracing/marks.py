@@ -19,10 +19,10 @@ ATOMS: Final = frozenset({str, bytes, int, float, complex, bool, type(None)})
 def mark_of(value: Any, depth: int = MOST_DEPTH) -> Any:
     """Something small that differs when what is shown of ``value`` has changed."""
     kind = type(value)  # the usual kinds first, as this runs for every line
-    if kind in ATOMS:
-        return (kind, value)
     if kind is Tensor:
         return tensor_mark(value)
+    if kind in ATOMS:
+        return (kind, value)
     if kind is NonTensorArgument or isinstance(value, _FunctionBase):
         return (kind, id(value))
     try:

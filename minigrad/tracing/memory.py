@@ -17,7 +17,8 @@ from minigrad.tracing.names import Names
 from minigrad.tracing.nodes import NOTHING, Card
 
 Item = dict[str, Any]
-Drop = dict[str, str]
+Drop = tuple[str, str]
+"""The id of an item that isn't held any more, and why."""
 
 RELEASED = "backward, which doesn't need it any more"
 GONE = "nothing refers to the node any more"
@@ -79,7 +80,7 @@ class Memory:
             return
         for key, item in self.held.pop(owner, NOTHING).items():
             by = RELEASED if key.startswith("saved.") else REMOVED
-            self.dropped.append({"id": item["id"], "by": by})
+            self.dropped.append((item["id"], by))
 
     def look_at_packed(self) -> None:
         """Look again at nodes whose values went through hooks: some may be back."""
@@ -111,7 +112,7 @@ class Memory:
     def drop(self, owner: str, by: str = GONE) -> None:
         """``owner`` holds nothing any more."""
         for item in self.held.pop(owner, {}).values():
-            self.dropped.append({"id": item["id"], "by": by})
+            self.dropped.append((item["id"], by))
             self.gone.append(item)
 
     def bytes_of(self, owner: str) -> int:
@@ -124,17 +125,16 @@ class Memory:
     ) -> None:
         """``gone``: why what was saved is not there any more, if it is not."""
         before = self.held.get(owner, {})
-        for key in list(before):
-            if key not in holds:
-                by = gone if key.startswith("saved.") else REMOVED
-                self.dropped.append({"id": before.pop(key)["id"], "by": by})
+        for key in [key for key in before if key not in holds]:
+            by = gone if key.startswith("saved.") else REMOVED
+            self.dropped.append((before.pop(key)["id"], by))
         new: list[tuple[str, Any, str | None]] = []
         for key, value in holds.items():
             array = value.array if isinstance(value, Tensor) else value
             if key in before:
                 if before[key]["buf"] == self._buffer(root_of(array)):
                     continue
-                self.dropped.append({"id": before[key]["id"], "by": REPLACED})
+                self.dropped.append((before[key]["id"], REPLACED))
             name = self.names.of(value) if isinstance(value, Tensor) else None
             new.append((key, array, name))
         if new:
@@ -192,13 +192,13 @@ def kept_by(packed: Any) -> tuple[Any, Any, int, int, int | None] | None:
 
     None for what is no tensor, or what a hook has packed.
     """
-    if packed.__class__ is OwnOutput:
+    if isinstance(packed, Tensor):
+        tensor, version, output = packed, 0, None
+    elif packed.__class__ is OwnOutput:
         version, now = packed.version, packed.counter.value
         return packed, packed.array, version, now, packed.output_nr
-    if isinstance(packed, Record):
+    elif isinstance(packed, Record):
         tensor, version, output = packed.tensor, packed.version, packed.output_nr
-    elif isinstance(packed, Tensor):
-        tensor, version, output = packed, 0, None
     else:
         return None
     now = 0 if tensor._version_counter is None else tensor._seen_version()
@@ -218,7 +218,10 @@ def held_by(node: Any) -> dict[str, Any]:
         for place, packed in enumerate(
             tuple.__iter__(getattr(node, "to_save", None) or saved)
         ):
-            kept = None if type(packed) is Tensor else kept_by(packed)
+            if type(packed) is Tensor:
+                found[f"saved.{place}"] = packed
+                continue
+            kept = kept_by(packed)
             if kept is not None:
                 value = kept[0] if isinstance(kept[0], Tensor) else kept[1]
             elif isinstance(packed, HookedRecord):

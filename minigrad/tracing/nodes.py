@@ -22,7 +22,7 @@ NOTHING: Final[dict[str, Any]] = {}
 
 
 class Kind(NamedTuple):
-    """What nodes of one class have in common; ``rule`` is that of a user's."""
+    """What nodes of one class have in common; ``shown`` is the rule of a user's."""
 
     is_leaf: bool
     is_users: bool
@@ -30,7 +30,7 @@ class Kind(NamedTuple):
     label: str
     name: str
     function: str
-    rule: str
+    shown: dict[str, str]
 
 
 class Card(weakref.ref[Any]):
@@ -42,8 +42,8 @@ class Card(weakref.ref[Any]):
     """
 
     __slots__ = (
-        *("ctx", "edges", "fixed", "given", "is_leaf", "is_users", "key", "kind"),
-        *("kept", "label", "marks", "node", "seen_at", "state"),
+        *("ctx", "edges", "first_edge", "fixed", "given", "is_leaf", "is_users"),
+        *("kept", "key", "kind", "label", "marks", "node", "seen_at", "state"),
     )
 
     key: int
@@ -55,6 +55,8 @@ class Card(weakref.ref[Any]):
     ctx: str | None
     given: Any
     edges: list[End] | None
+    first_edge: int
+    """The number of its first edge, which those of its other arguments follow."""
     seen_at: int
     marks: dict[str, Any] | None
     fixed: dict[str, Any] | None
@@ -103,37 +105,28 @@ class Cards(dict[int, Card]):
         card.is_leaf, card.is_users = kind.is_leaf, kind.is_users
         card.node = card.ctx = card.given = card.edges = card.fixed = None
         card.marks = card.state = None
-        card.seen_at, card.kept = -1, ()
+        card.seen_at, card.first_edge, card.kept = -1, 0, ()
         return card
 
 
 def kind_of(node: Any) -> Kind:
     """What is told of nodes like this one."""
-    leaf, users = is_leaf(node), is_users(node)
+    function = getattr(node, "_forward_cls", None)
+    if isinstance(node, ForeignNode):
+        leaf, users = node.is_leaf, node.is_users
+    else:
+        leaf = isinstance(node, AccumulateGrad)
+        users = function is not None and not issubclass(function, Builtin)
     return Kind(
         leaf,
         users,
         isinstance(node, BuiltinBackward),
-        label_of(node),
+        # torch's names have a namespace of C++.
+        "AccumulateGrad" if leaf else str(node.name()).split("::")[-1],
         node.name(),
-        function_of(node),
-        rule_of(node) if users else "",
+        str(node.operation_name() if function is None else function.__name__),
+        {"rule": rule_of(node) if users else ""},
     )
-
-
-def is_leaf(node: Any) -> bool:
-    """Whether the graph ends at ``node``."""
-    if isinstance(node, ForeignNode):
-        return node.is_leaf
-    return isinstance(node, AccumulateGrad)
-
-
-def is_users(node: Any) -> bool:
-    """Whether the node's rule was written by a user, so that its call is a step."""
-    if isinstance(node, ForeignNode):
-        return node.is_users
-    function = getattr(node, "_forward_cls", None)
-    return function is not None and not issubclass(function, Builtin)
 
 
 def rule_of(node: Any) -> str:
@@ -152,17 +145,6 @@ def attributes_of(ctx: Any) -> dict[str, Any]:
     if isinstance(ctx, ForeignNode):
         return ctx.attributes()
     return getattr(ctx, "__dict__", {})
-
-
-def function_of(ctx: Any) -> str:
-    """The name of what was run forward."""
-    function = getattr(ctx, "_forward_cls", None)
-    return str(ctx.operation_name() if function is None else function.__name__)
-
-
-def label_of(node: Any) -> str:
-    """The name of a node without torch's C++ namespace."""
-    return "AccumulateGrad" if is_leaf(node) else str(node.name()).split("::")[-1]
 
 
 def receivers_of(node: Any) -> Iterator[tuple[int, Any, int]]:

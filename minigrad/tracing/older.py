@@ -28,8 +28,9 @@ def completed(data: dict[str, Any]) -> dict[str, Any]:
     for event in data["events"]:
         node = nodes.get(event.get("n", ""))
         if event["k"] == "graph.node" and node and node["kind"] != "accumulate":
-            led = [edges[edge] for edge in event["e"]]
-            event["ins"] = [argument(edge, nodes, names) for edge in in_order(led)]
+            by_slot = {edges[edge]["slot"]: edges[edge] for edge in event["e"]}
+            slots = range(max(by_slot, default=-1) + 1)
+            event["ins"] = [argument(by_slot.get(n), nodes, names) for n in slots]
             out = {"name": names.get(node["id"]), "v": None, "needs": True, "nr": 0}
             event["outs"] = [out] if node.get("outputs", 1) == 1 else []
         if event["lvl"] <= STORY:
@@ -37,12 +38,6 @@ def completed(data: dict[str, Any]) -> dict[str, Any]:
     graph["modules"] = []
     complete(data)
     return data
-
-
-def in_order(edges: list[dict[str, Any]]) -> list[dict[str, Any] | None]:
-    """The edges of a node, one for each argument; None for one that has no edge."""
-    by_slot = {edge["slot"]: edge for edge in edges}
-    return [by_slot.get(slot) for slot in range(max(by_slot, default=-1) + 1)]
 
 
 def argument(

@@ -11,6 +11,7 @@ from minigrad.tracing.codes import STORY
 from minigrad.tracing.messages import in_turn, joined, message, word
 from minigrad.tracing.picture_backward import BackwardPicture
 from minigrad.tracing.picture_words import Event, in_short, stop, tell
+from minigrad.tracing.sentences import line_next
 from minigrad.tracing.titles import INFIX, is_in_place, operation_of
 
 SHAPES: Final = {"attr.shape", "attr._saved_self_sym_sizes"}
@@ -33,6 +34,10 @@ def tell_picture(data: dict[str, Any]) -> None:
 
 class PictureStory(BackwardPicture):
     """Goes through a finished recording, and tells what its picture stops at."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        super().__init__(data)
+        self._lines: dict[tuple[int, int], str] = {}
 
     def hear(self, event: Event) -> None:
         """The next step."""
@@ -57,6 +62,29 @@ class PictureStory(BackwardPicture):
         """The recording is over."""
         self.on_backward_end({})
         self._say_filled()
+
+    def on_collect_inputs(self, event: Event) -> None:
+        inputs = joined([*map(self._input_text, event.pop("given"))])
+        recorded = event.pop("recorded")
+        event["say"] = in_turn(
+            message("inputs.collected" if inputs else "inputs.none", inputs=inputs),
+            message("call.recorded" if recorded else "call.unrecorded"),
+        )
+
+    def _input_text(self, one: Mapping[str, Any]) -> str:
+        """An argument, and whether it requires grad."""
+        if "text" in one:
+            return message("input.plain", value=one["text"])
+        key = "input.needs" if one["needs"] else "input.needs-not"
+        shape = self._values.shape(one["v"])
+        unnamed = message("tensor.of-shape", shape=shape)
+        if not shape:
+            unnamed = message("tensor.of-value", value=self._text(one["v"]))
+        return message(key, tensor=one["name"] or unnamed)
+
+    def on_run_forward(self, event: Event) -> None:
+        function = self._ctxs[event["cid"]]["function"]
+        event["say"] = message("forward.runs", function=function)
 
     def on_ctx_new(self, event: Event) -> None:
         function = self._ctxs[event["cid"]]["function"]
@@ -170,9 +198,10 @@ class PictureStory(BackwardPicture):
 
     def _say_hung(self, event: Event, result: str | None) -> None:
         ins, outs = event["ins"], event["outs"]
-        wired = [self._called_input(one) for one in ins if one.get("needs")]
+        wired = [self._called_input(one) for one in ins if "n" in one or "leaf" in one]
+        inputs = joined(list(dict.fromkeys(wired)))
         fields = {
-            "inputs": joined(list(dict.fromkeys(wired))),
+            "inputs": inputs,
             "result": result or message("why.result"),
             "function": event["op"],
         }
@@ -184,6 +213,8 @@ class PictureStory(BackwardPicture):
             tell(event, message("why.hangs.several", **fields), short)
         elif is_in_place(ins, outs):
             tell(event, message("why.hangs.changed", **fields), short)
+        elif not inputs:
+            tell(event, short)
         elif result:
             tell(event, message("why.hangs", **fields), short)
         else:
@@ -214,10 +245,25 @@ class PictureStory(BackwardPicture):
         fields |= {"node": node, "saved": saved}
         tell(event, message("why.in-place.saved", **fields), changed)
 
+    def on_line(self, event: Event) -> None:
+        place = event["s"], event["l"]
+        if place not in self._lines:
+            self._lines[place] = line_next(event, self._sources)
+        event["say"] = self._lines[place]
+
+    def on_call(self, event: Event) -> None:
+        if "say" not in event:
+            event["say"] = message("function.called", function=self._function(event))
+
+    def _function(self, event: Event) -> str:
+        """The function whose line an event stands at."""
+        return word(self._sources[event["s"]]["name"])
+
     def on_return(self, event: Event) -> None:
+        function, value = self._function(event), event["val"]
         if "unwound" in event:
+            event["say"] = message("function.left", function=function)
             return
-        function, value = self._sources[event["s"]], event["val"]
         if len(several := value.get("i", ())) < 2:
             fields = {"function": function, "value": self._text(value)}
             event["say"] = message("function.returns", **fields)
@@ -228,6 +274,9 @@ class PictureStory(BackwardPicture):
 
     def on_exception(self, event: Event) -> None:
         first = event["err"].split("\n", 1)[0]
+        fields = {"number": self._sources[event["s"]]["first"] + event["l"]}
+        function = self._function(event)
+        event["say"] = message("line.failed", function=function, error=first, **fields)
         stale = [
             ref
             for ref in self._boxes.get(event.get("cid", ""), {}).values()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from minigrad.tracing.codes import STORY
-from minigrad.tracing.messages import joined, message, word
+from minigrad.tracing.messages import joined, message
 from minigrad.tracing.pictures import is_told_by_shape, number_text
 from minigrad.tracing.reading import Ref, Values
 from minigrad.tracing.titles import operation_of
@@ -29,7 +29,7 @@ class Words:
             for node in graph["nodes"]
             if self._is_learners(node)
         }
-        self._sources = [word(source["name"]) for source in data["sources"]]
+        self._sources = data["sources"]
         self._edges = {edge["id"]: edge for edge in graph["edges"]}
         self._modules = {one["id"]: one for one in graph["modules"]}
         self._ctxs = {ctx["id"]: ctx for ctx in data["ctxs"]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -27,13 +28,12 @@ class Sketch:
     once, for it may change: once for each version.
     """
 
-    __slots__ = ("__weakref__", "_dtype", "_key", "_picture", "_text", "digest")
+    __slots__ = ("__weakref__", "_dtype", "_key", "_picture", "digest")
 
     def __init__(self, array: Any, digest: tuple[Any, ...]) -> None:
         self.digest = digest
         self._dtype = digest[-1]
         self._key: str | None = None
-        self._text: str | None = None
         self._picture: dict[str, Any] | None = None
         if array is not None:
             self._draw(array)
@@ -49,25 +49,13 @@ class Sketch:
     def picture(self) -> dict[str, Any]:
         """What is shown of the array."""
         if self._picture is None:
-            self._draw(self._whole())
+            shape, dtype, numbers = self.digest[:3]
+            self._draw(np.ndarray(shape, dtype, numbers))
         return self._picture or {}
-
-    @property
-    def text(self) -> str:
-        """The array inside a sentence: a number, a short list, or a shape."""
-        if self._text is None:
-            self._text = text_of(self._whole())
-        return self._text
-
-    def _whole(self) -> Any:
-        shape, dtype, numbers = self.digest[:3]
-        return np.ndarray(shape, dtype, numbers)
 
     def _draw(self, array: Any) -> None:
         with np.errstate(all="ignore"):  # the learner may have set "raise"
-            span = range_of(array)
-            self._picture = picture(array, span)
-            self._text = text_of(array, span)
+            self._picture = picture(array)
         if self._dtype:
             self._picture["dtype"] = self._dtype
 
@@ -90,10 +78,10 @@ def key_of(digest: tuple[Any, ...]) -> str:
     return hashlib.blake2b(repr(digest).encode(), digest_size=8).hexdigest()
 
 
-def picture(array: Any, span: Range | None = None) -> dict[str, Any]:
+def picture(array: Any) -> dict[str, Any]:
     """What is shown of an array: its corner, its range, how many are not a number."""
     part, cut = corner(array)
-    least, most, missing, is_finite = range_of(array) if span is None else span
+    least, most, missing, is_finite = range_of(array)
     infinite = 0 if is_finite else int(np.isinf(array).sum())
     return {
         "shape": list(array.shape),
@@ -152,20 +140,39 @@ def json_number(item: Any) -> Any:
     return int(number) if isinstance(number, int) else str(number)
 
 
-def text_of(array: Any, span: Range | None = None) -> str:
-    """An array in words; ``span`` is its range, if that is known already."""
-    if array.ndim == 0:
-        return number_text(array[()])
-    if array.ndim == 1 and array.size <= 6:
-        return f"[{', '.join([number_text(item) for item in array.tolist()])}]"
-    if array.ndim == 2 and 0 < array.size <= 4:
-        rows = [", ".join(map(number_text, row)) for row in array.tolist()]
-        return f"[[{'], ['.join(rows)}]]"
-    lengths = " x ".join([str(length) for length in array.shape])
-    if array.size and is_uniform(array, span):
-        value = number_text(array.flat[0])
-        return message("array.uniform", value=value, shape=lengths)
+def text_of(array: Any) -> str:
+    """An array in words."""
+    return text_of_picture(picture(array))
+
+
+def text_of_picture(picture: Mapping[str, Any]) -> str:
+    """An array in words, by its picture.
+
+    >>> two = {"shape": [2], "dtype": "float32", "rows": [[1.0, 0.5]], "cut": False}
+    >>> text_of_picture(two)
+    '[1, 0.5]'
+    """
+    shape, dtype, size = picture["shape"], picture["dtype"], math.prod(picture["shape"])
+    rows = [[element_text(item, dtype) for item in row] for row in picture["rows"]]
+    if not shape:
+        return rows[0][0]
+    if len(shape) == 1 and size <= 6:
+        return f"[{', '.join(rows[0])}]"
+    if len(shape) == 2 and 0 < size <= 4:
+        return f"[[{'], ['.join(map(', '.join, rows))}]]"
+    lengths = " x ".join(map(str, shape))
+    if size and is_uniform(picture):
+        return message("array.uniform", value=rows[0][0], shape=lengths)
     return message("array.of-shape", shape=lengths)
+
+
+def element_text(item: Any, dtype: str) -> str:
+    """An element of a picture in a sentence."""
+    if dtype.startswith("complex"):
+        return number_text(complex(item))
+    if isinstance(item, str):
+        return item
+    return str(bool(item)) if dtype == "bool" else number_text(item)
 
 
 def is_told_by_shape(text: str) -> bool:
@@ -174,16 +181,13 @@ def is_told_by_shape(text: str) -> bool:
     return text.startswith(start) and text.endswith(end)
 
 
-def is_uniform(array: Any, span: Range | None = None) -> bool:
-    """Whether all elements are the same number; most that are not show it at once."""
-    numbers = different(array)
-    first = numbers.flat[0]
-    middle = numbers.flat[numbers.size // 2]
-    if not numbers.flat[-1] == first == middle:
-        return False
-    if span is not None and span[3] and numbers.dtype.kind != "c":
-        return span[0] == span[1]
-    return bool((numbers == first).all())
+def is_uniform(picture: Mapping[str, Any]) -> bool:
+    """Whether all elements are the same number."""
+    if picture["dtype"].startswith("complex"):  # its range is that of their sizes
+        elements = {item for row in picture["rows"] for item in row}
+        return len(elements) == 1 and not picture["cut"] and not picture["nan"]
+    odd = picture["nan"] or picture.get("inf")
+    return not odd and bool(picture["min"] == picture["max"])
 
 
 def number_text(number: Any) -> str:

@@ -48,7 +48,7 @@ def called(kind: str, key: Any) -> str:
     """What stands at a key, as people write it."""
     if kind == "entry":
         family, _, name = key.partition(".")
-        return f"saved[{name}]" if family == "saved" else f"ctx.{name}"
+        return f"saved[{name}]" if family == "saved" else f"ctx.{name or family}"
     return kind if key is None else f"{kind}[{key}]"
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.tracing.messages import message
-from minigrad.tracing.pictures import number_text, text_of
+from minigrad.tracing.pictures import text_of_picture
 
 Ref = Mapping[str, Any]
 
@@ -34,6 +33,10 @@ class Values:
             self._texts[key] = text_of_picture(self._pictures[key])
         return self._texts[key]
 
+    def shape(self, ref: Ref) -> tuple[int, ...]:
+        """The shape of an array or a tensor."""
+        return tuple(self._pictures[ref["v"]]["shape"])
+
     def array(self, ref: Ref | None) -> Any:
         """The numbers of a value that is drawn whole; None for any other."""
         picture = self._pictures.get((ref or {}).get("v", ""))
@@ -52,24 +55,3 @@ def array_of(picture: Mapping[str, Any]) -> Any:
         return None
     kind = bool if picture["dtype"] == "bool" else np.float64
     return np.array(numbers, kind).reshape(picture["shape"])
-
-
-def text_of_picture(picture: Mapping[str, Any]) -> str:
-    """An array in words, by its picture.
-
-    >>> two = {"shape": [2], "dtype": "float32", "rows": [[1.0, 0.5]], "cut": False}
-    >>> text_of_picture(two)
-    '[1, 0.5]'
-    """
-    shape, rows = picture["shape"], picture["rows"]
-    array = array_of(picture)
-    if array is not None:
-        return text_of(array)
-    if not shape:
-        return str(rows[0][0])
-    lengths = " x ".join([str(length) for length in shape])
-    least, odd = picture["min"], picture["nan"] or picture.get("inf")
-    if least is not None and least == picture["max"] and not odd:
-        value = number_text(least)
-        return message("array.uniform", value=value, shape=lengths)
-    return message("array.of-shape", shape=lengths)

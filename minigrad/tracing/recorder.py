@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import platform
 import sys
+import threading
 from collections.abc import Callable, Iterable
 from types import CodeType, FrameType, TracebackType
-from typing import Any, Self
+from typing import Any, Generic, TypeVar
 
 from minigrad import errors
 from minigrad.engine import observe
@@ -32,12 +33,14 @@ from minigrad.tracing.torch_recorder import TorchListener, TorchTelling
 from minigrad.tracing.trace import SCHEMA, Trace
 from minigrad.tracing.values import error_text, short_repr
 
+Kept = TypeVar("Kept", bound=Trace)
+
 
 class RecordingError(errors.MinigradError, RuntimeError):
     """A recording was started while another one runs."""
 
 
-class Recorder:
+class Recorder(Generic[Kept]):
     """Listens while its ``with`` block runs, and fills ``trace`` when that ends.
 
     ``watch`` names a function, a class or a code object whose lines are shown too, or
@@ -55,7 +58,7 @@ class Recorder:
 
     def __init__(
         self,
-        trace: Trace,
+        trace: Kept,
         *,
         title: str = "",
         watch: Any = (),
@@ -76,7 +79,7 @@ class Recorder:
         self._lines = lines
         self._options = {"title": title, "watch": self._codes, "lines": lines}
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Kept:
         if observe.has(Hearing):
             raise RecordingError.at(
                 "record",
@@ -112,9 +115,10 @@ class Recorder:
             self._keeper = RuleKeeper(self._log)
             observers.append(self._keeper)
         together = in_turn if self._backend is None else self._backend.together
-        self._hearing = Hearing(observers, lambda: self._spoke("minigrad"), together)
+        spoke, here = lambda: self._spoke("minigrad"), threading.get_ident()
+        self._hearing = Hearing(observers, spoke, together, here)
         observe.add(self._hearing)
-        return self
+        return self.trace
 
     def __exit__(
         self,
@@ -198,21 +202,8 @@ class Recorder:
         nodes_and_edges, meta = self._graph.finish, self._meta(error)
 
         def tell() -> dict[str, Any]:
-            graph: dict[str, Any] = {"dot": None, "svg": None, "renderer": None}
-            graph |= nodes_and_edges()
-            ctxs = {ctx["id"]: ctx for ctx in log.ctxs.entries}
-            for node in graph["nodes"]:
-                if node["ctx"] is not None:
-                    ctxs[node["ctx"]]["node"] = node["id"]
-            data = {
-                "schema": SCHEMA,
-                "meta": meta,
-                "sources": sources.finish(),
-                "values": log.finish(graph),
-                "ctxs": log.ctxs.entries,
-                "graph": graph,
-                "events": log.events,
-            }
+            data = {"schema": SCHEMA, "meta": meta, "sources": sources.finish()}
+            data |= log.finish(nodes_and_edges())
             mark(data, log.calls.mapped)
             complete(data)
             tell_picture(data)

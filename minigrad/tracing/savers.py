@@ -8,7 +8,7 @@ import numpy as np
 
 from minigrad.engine.core.saved import FREED
 from minigrad.engine.core.tensor import Tensor
-from minigrad.tracing.foreign import ForeignNode, unheard
+from minigrad.tracing.foreign import ForeignNode, SavedSeen, unheard
 from minigrad.tracing.memory import kept_by, root_of
 from minigrad.tracing.nodes import Card
 from minigrad.tracing.values import safely
@@ -25,14 +25,8 @@ class Savers:
         self._later: list[Card] = []
         self._most = MOST_LATER
 
-    def add(self, card: Card, value: Any) -> None:
-        """The ctx of ``card`` has saved ``value``, a tensor or an array."""
-        memory = memory_of(value)
-        if memory is not None:
-            self._cards.setdefault(memory, {})[id(card)] = card
-
     def later(self, card: Card) -> None:
-        """The built-in node of ``card`` has saved something: look when it matters."""
+        """The node of ``card`` has saved something: look when it matters."""
         self._later.append(card)
         if len(self._later) > self._most:
             self._later = [one for one in self._later if one() is not None]
@@ -42,17 +36,25 @@ class Savers:
         """The cards of ctxs that still hold a tensor in the memory of this one."""
         later, self._later = self._later, []
         for card in later:
-            node = card()
-            for packed in () if node is None else tuple.__iter__(node._saved):
-                kept = kept_by(packed)
-                if kept is not None:
-                    self.add(card, kept[1])
+            for value in saved_by(card()):
+                memory = memory_of(value)
+                if memory is not None:
+                    self._cards.setdefault(memory, {})[id(card)] = card
         there = self._cards.get(memory_of(tensor), {})
         for key, card in list(there.items()):
             ctx = card()
             if ctx is None or is_freed(ctx):
                 del there[key]
         return list(there.values())
+
+
+def saved_by(node: Any) -> list[Any]:
+    """The tensors or arrays that a node keeps for its backward, if it is there."""
+    if isinstance(node, ForeignNode):
+        seen = [one for one in node.saved.values() if isinstance(one, SavedSeen)]
+        return [one.now() for one in seen]
+    packed = () if node is None else tuple.__iter__(node._saved)
+    return [kept[1] for kept in map(kept_by, packed) if kept is not None]
 
 
 def memory_of(tensor: Any) -> Any:

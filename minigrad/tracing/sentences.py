@@ -5,56 +5,38 @@ What they say stands in the table of messages; here they are given what they spe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from minigrad.engine.core.tensor import Tensor
-from minigrad.tracing.calls import value_of
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.messages import in_turn, joined, message, word
-from minigrad.tracing.values import Note, brief, error_text, safely, short_repr
+from minigrad.tracing.values import brief, safely, short_repr
 
 NameOf = Callable[[Any], str | None]
 
 
-def called(tensor: Any, name_of: NameOf) -> str:
-    """A tensor in a sentence: by its name, else by its shape; or how it is written."""
+def seen(tensor: Any, name_of: NameOf) -> str | tuple[int, ...]:
+    """A tensor by its name, else its shape; or how it is written."""
     if not is_tensor(tensor):
         return short_repr(tensor)
     if name := name_of(tensor):
         return name
     if tensor.ndim == 0:
         return message("tensor.of-value", value=brief(tensor))
-    return message("tensor.of-shape", shape=tuple(tensor.shape))
+    return tuple(tensor.shape)
 
 
-def collected(given: list[Any], recording: bool) -> str:
-    """Apply, phase 1: ``given`` are the arguments, as a call notes them."""
-    seen = []
-    for one in map(value_of, given):
-        if "text" in one:
-            seen.append(message("input.plain", value=one["text"]))
-            continue
-        key = "input.needs" if one["needs"] else "input.needs-not"
-        tensor = one["name"] or told_by_value(one["v"])
-        seen.append(message(key, tensor=tensor))
-    return in_turn(
-        message("inputs.collected" if seen else "inputs.none", inputs=joined(seen)),
-        message("call.recorded" if recording else "call.unrecorded"),
-    )
+def called(tensor: str | tuple[int, ...]) -> str:
+    """A tensor that was seen in a sentence."""
+    if isinstance(tensor, str):
+        return tensor
+    return message("tensor.of-shape", shape=tensor)
 
 
-def told_by_value(note: Note) -> str:
-    """A tensor without a name."""
-    shape = note.shape
-    if shape:
-        return message("tensor.of-shape", shape=shape)
-    return message("tensor.of-value", value=note.text)
-
-
-def saved(to_save: list[str], also: list[str], size: int) -> str:
+def saved(to_save: list[Any], also: list[str], size: int) -> str:
     """Apply, phase 6: ``also`` are the attributes of ctx; all takes ``size`` bytes."""
-    tensors = joined(to_save)
+    tensors = joined([*map(called, to_save)])
     attributes = joined([f"ctx.{name}" for name in also])
     return in_turn(
         message("saved.taken" if tensors else "saved.nothing", tensors=tensors),
@@ -99,26 +81,18 @@ def cut(left_out: int, lines: int, before: int, after: int) -> str:
     )
 
 
-def line_next(title: str, number: int, text: str) -> str:
-    """A line is about to run."""
-    key = "line.next.text" if text else "line.next"
-    return message(key, function=word(title), number=number, text=text)
-
-
-def entered(title: str) -> str:
-    """A function is called."""
-    return message("function.called", function=word(title))
+def line_next(event: Mapping[str, Any], sources: Sequence[Mapping[str, Any]]) -> str:
+    """A line is about to run; not every line that does is shown."""
+    source, line = sources[event["s"]], event["l"]
+    shown = source["tokens"][line : line + 1]
+    text = "".join([part for tokens in shown for _, part in tokens]).strip()
+    key, number = "line.next.text" if text else "line.next", source["first"] + line
+    return message(key, function=word(source["name"]), number=number, text=text)
 
 
 def compiled(name: str) -> str:
     """A kernel is called that Numba has compiled."""
     return message("function.compiled", function=name)
-
-
-def failed(title: str, number: int, error: BaseException) -> str:
-    """A line raised."""
-    first = error_text(error).split("\n", 1)[0]
-    return message("line.failed", function=word(title), number=number, error=first)
 
 
 def name_of_hook(hook: Any) -> str:

@@ -10,7 +10,6 @@ import re
 import sysconfig
 import textwrap
 import tokenize
-from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import accumulate
 from pathlib import Path
@@ -33,6 +32,10 @@ SECRET_WRITTEN: Final = re.compile(
     re.IGNORECASE,
 )
 """A text in quotes behind such a name: assigned, as an argument or in a dict."""
+
+
+COLOURED: Final = {"COMMENT": "c", "NUMBER": "n", "STRING": "s", "FSTRING": "s"}
+"""The class of a token by its name, or how that begins."""
 
 
 class SourceStore:
@@ -72,11 +75,6 @@ class SourceStore:
             if line.lstrip().startswith(("def ", "async def ", "class ")):
                 return number
         return 0
-
-    def text(self, source: int, line: int) -> str:
-        """One line of a source, without its indentation."""
-        lines = self.lines[source]
-        return lines[line].strip() if 0 <= line < len(lines) else ""
 
 
 def is_users(filename: str) -> bool:
@@ -163,48 +161,28 @@ def tokens_of(text: str) -> list[list[Token]]:
     return lines
 
 
-def parts_of(text: str) -> Iterator[tuple[str, str]]:
-    """The whole text in parts with a colour and parts without one."""
-    at = 0
-    for kind, first, last in coloured(text):
-        yield "", text[at:first]
-        yield kind, text[max(at, first) : last]
-        at = max(at, last)
-    yield "", text[at:]
-
-
 @lru_cache(maxsize=64)  # the engine's own functions are in every recording
-def coloured(text: str) -> tuple[tuple[str, int, int], ...]:
-    """The tokens that have a colour: class, start, end; none if the text has errors."""
-    lengths = [len(line) + 1 for line in text.split("\n")]
-    begins = [0, *accumulate(lengths)]
-    found = []
-    before = ""
+def parts_of(text: str) -> tuple[tuple[str, str], ...]:
+    """The whole text in parts, some with a colour; none has one if it has errors."""
+    begins = [0, *accumulate([len(line) + 1 for line in text.split("\n")])]
+    parts: list[tuple[str, str]] = []
+    at, before = 0, ""
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            kind = kind_of(token, before)
-            if kind:
+            if kind := kind_of(token, before):
                 first, last = [begins[r - 1] + c for r, c in (token.start, token.end)]
-                found.append((kind, first, last))
-            if token.string.strip():
-                before = token.string
+                parts += [("", text[at:first]), (kind, text[max(at, first) : last])]
+                at = max(at, last)
+            before = token.string if token.string.strip() else before
     except (tokenize.TokenError, SyntaxError):
-        return ()
-    return tuple(found)
+        return (("", text),)
+    return (*parts, ("", text[at:]))
 
 
 def kind_of(token: tokenize.TokenInfo, before: str) -> str:
     """The class of one token; ``before`` is the text of the one before it."""
-    if token.type == tokenize.COMMENT:
-        return "c"
-    if token.type == tokenize.NUMBER:
-        return "n"
-    if token.type == tokenize.STRING or tokenize.tok_name[token.type].startswith(
-        "FSTRING"
-    ):
-        return "s"
-    if token.type == tokenize.NAME and keyword.iskeyword(token.string):
-        return "k"
-    if token.type == tokenize.NAME and before in ("def", "class", "@"):
-        return "f"
-    return ""
+    if token.type == tokenize.NAME:
+        if keyword.iskeyword(token.string):
+            return "k"
+        return "f" if before in ("def", "class", "@") else ""
+    return COLOURED.get(tokenize.tok_name[token.type].partition("_")[0], "")

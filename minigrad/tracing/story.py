@@ -10,10 +10,10 @@ from minigrad.engine.core.ctx import no_setup_context
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import sentences
 from minigrad.tracing.backward_story import BackwardStory
+from minigrad.tracing.calls import Fact, value_of
 from minigrad.tracing.foreign import maker_of
 from minigrad.tracing.graph_log import GraphLog
-from minigrad.tracing.log import EventLog, step
-from minigrad.tracing.messages import message
+from minigrad.tracing.log import Event, EventLog, step
 from minigrad.tracing.nodes import attributes_of
 
 PhaseStart = Callable[[str], int | None]
@@ -51,12 +51,11 @@ class Story(BackwardStory):
         if self._hears_lines:
             self._watch(function)
             collected_at = self._phase_start("collect inputs")
-        say = sentences.collected, card.given, bool(ctx._edges)
-        log.emit((step, "phase", say, "collect inputs"), at=collected_at)
+        log.emit((inputs_collected, card.given, bool(ctx._edges)), at=collected_at)
         log.ctxs.open(ctx, card)
         log.emit((step, "ctx.new", None, "create ctx"))
         if not self._hears_lines:
-            self.say_forward_runs(ctx)
+            self.say_forward_runs()
 
     def values_saved(self, ctx: Any, tensors: tuple[Any, ...]) -> None:
         """Forward, or setup_context, calls ``save_for_backward``."""
@@ -74,14 +73,13 @@ class Story(BackwardStory):
     def phase_entered(self, name: str) -> None:
         """The first line of a phase of the running apply or backward is next."""
         if name == "run forward" and self._log.ctxs.at_work:
-            self.say_forward_runs(self._log.ctxs.at_work[-1][0])
+            self.say_forward_runs()
         elif name == "call its backward" and self._card and self._card.is_users:
             self.say_rule_called(self._card)
 
-    def say_forward_runs(self, ctx: Any) -> None:
+    def say_forward_runs(self) -> None:
         """Forward is about to run."""
-        say = message, "forward.runs", {"function": ctx._forward_cls.__name__}
-        self._log.emit((step, "phase", say, "run forward"))
+        self._log.emit((step, "phase", None, "run forward"))
 
     def forward_returned(self, ctx: Any, inputs: tuple[Any, ...], result: Any) -> None:
         if not ctx._is_learners:
@@ -98,7 +96,7 @@ class Story(BackwardStory):
     def say_saved(self, ctx: Any, saved: tuple[Any, ...]) -> None:
         """Apply has taken what forward left on ``ctx``."""
         name_of = self._log.names.of
-        to_save = [sentences.called(one, name_of) for one in saved]
+        to_save = [sentences.seen(one, name_of) for one in saved]
         size = self._graph.look_at_saved(ctx)
         say = sentences.saved, to_save, list(attributes_of(ctx)), size
         self._log.emit((step, "ctx.save", say, "take what was saved"), looked=True)
@@ -146,6 +144,12 @@ class Story(BackwardStory):
     def note(self, text: str) -> None:
         """Say something about the recording itself."""
         self._log.emit((step, "note", text))
+
+
+def inputs_collected(given: tuple[Fact, ...], recorded: bool) -> Event:
+    """The step at which apply has its inputs; what it was given is for a sentence."""
+    fields = {"given": [*map(value_of, given)], "recorded": recorded}
+    return step("phase", None, "collect inputs", fields)
 
 
 def is_maker(ctx: Any, outputs: tuple[Any, ...]) -> bool:

@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from minigrad import errors
@@ -26,9 +25,6 @@ SHAPE: Final[dict[str, Any]] = {
     "values": {},
     "ctxs": [{"id": str, "name": str}],
     "graph": {
-        "dot": (str, NoneType),
-        "svg": (str, NoneType),
-        "renderer": (str, NoneType),
         "nodes": [{"id": str, "label": str, "kind": str}],
         "edges": [{"id": str, "from": str, "to": str}],
     },
@@ -94,6 +90,8 @@ class Trace:
         damage = next(damages(data), "")
         if damage:
             raise not_a_trace(path, f"damaged: {damage}")
+        for drawn in ("dot", "svg", "renderer"):  # kept before it was drawn anew
+            data["graph"].pop(drawn, None)
         if data["schema"] == OLDER:
             try:
                 data = {**completed(data), "schema": SCHEMA}
@@ -187,7 +185,7 @@ def empty_data() -> dict[str, Any]:
         "sources": [],
         "values": {},
         "ctxs": [],
-        "graph": {"dot": None, "svg": None, "renderer": None, "nodes": [], "edges": []},
+        "graph": {"nodes": [], "edges": []},
         "events": [],
     }
 

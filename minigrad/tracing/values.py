@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
@@ -55,20 +54,6 @@ class Note(tuple[Any, ...]):
 
     __slots__ = ()
 
-    @property
-    def text(self) -> str:
-        """The value inside a sentence."""
-        if self[0] == "W":
-            return str(self[1](*self[2:]))
-        return text_of_numbers(self[1])
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """That of an array or a tensor."""
-        numbers = self[1]
-        digest = numbers.digest if type(numbers) is Sketch else numbers
-        return tuple(digest[0])
-
     def ref(self, drawn: dict[Any, Sketch]) -> dict[str, Any]:
         """What the player needs; the sketches of numbers are added to ``drawn``."""
         kind, numbers, *more = self
@@ -100,12 +85,6 @@ def key_of_numbers(numbers: Any, drawn: dict[Any, Sketch]) -> str:
     return sketch.key
 
 
-@lru_cache(maxsize=1024)
-def text_of_numbers(numbers: Any) -> str:
-    """A digest or a sketch inside a sentence."""
-    return (numbers if type(numbers) is Sketch else Sketch(None, numbers)).text
-
-
 def put_refs(item: Any, drawn: dict[Any, Sketch]) -> None:
     """Put references in the place of notes, however deep."""
     places: Any = item.items() if type(item) is dict else enumerate(item)
@@ -129,6 +108,8 @@ class ValueStore:
 
     def ref(self, value: Any, name: str = "") -> Ref:
         """What the player needs of ``value``; a string named like a secret hides."""
+        if type(value) is Tensor:
+            return self.tensor(value)
         try:
             return self._ref(value, name, MOST_DEPTH)
         except Exception:  # their length or comparison is theirs, and may raise
@@ -137,7 +118,7 @@ class ValueStore:
     def look(self, value: Any) -> Ref:
         """The same of a gradient, mostly an array; None if it did not arrive."""
         if type(value) is np.ndarray and (dtype := value.dtype).kind in DRAWN:
-            if value.nbytes <= MOST_BYTES_TO_KEEP:  # as digest_of, without its call
+            if value.nbytes <= MOST_BYTES_TO_KEEP:
                 return value.shape, dtype, value.tobytes(), ""
             return Note(("A", self.numbers(value)))
         return None if value is None else self.ref(value)
@@ -166,7 +147,7 @@ class ValueStore:
 
     def tensor(self, tensor: Tensor) -> Note:
         """What is noted of a tensor."""
-        version = tensor._seen_version()
+        version = 0 if tensor._version_counter is None else tensor._seen_version()
         maker = tensor._grad_node if tensor._base is None else maker_of(tensor)
         numbers = self.numbers(tensor.array, version)
         name = self.names.of(tensor)
@@ -211,9 +192,9 @@ class ValueStore:
         """
         if type(array) is not np.ndarray:
             array = np.asarray(array)
+        if array.nbytes <= MOST_BYTES_TO_KEEP:  # as digest_of, without its call
+            return array.shape, array.dtype, array.tobytes(), dtype
         digest = digest_of(array, version, dtype)
-        if array.nbytes <= MOST_BYTES_TO_KEEP:
-            return digest
         return self._sketches.get(digest) or self._sketch(array, digest)
 
     def _sketch(self, array: Any, digest: Any) -> Sketch:

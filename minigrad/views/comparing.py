@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,7 +99,7 @@ class Comparison:
         return f"<{type(self).__name__}: {self.sentence}>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return page.bundle_of_comparison(self._data(), self.sentence)
+        return page.bundle_of(self._data(), secrets.token_hex(8))
 
     def _data(self) -> Json:
         level = self._sides[0].data["meta"].get("level")

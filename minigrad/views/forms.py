@@ -9,7 +9,6 @@ answer is shown below the form.
 
 from __future__ import annotations
 
-import html
 import importlib
 import itertools
 import sys
@@ -43,13 +42,18 @@ def widget_class(name: str, /, **traits: str) -> Any:
     return type(name, (anywidget.AnyWidget,), body)
 
 
-def form(commit: Callable[[Any], str], locks: bool = False, **spec: Any) -> Any:
+def form(
+    commit: Callable[[Any], str], outcome: str = "", locks: bool = False, **spec: Any
+) -> Any:
     """A form of one kind; ``commit`` answers what was committed, with HTML.
 
-    One that ``locks`` takes no second answer.
+    With ``kept``, an earlier answer, and ``outcome``, what was said to it, it is as it
+    was left. One that ``locks`` takes no second answer.
     """
+    spec = {"key": str(next(_keys)), "press": "Commit", **spec}
+    locked = locks and bool(spec.get("kept"))
     kind = widget_class("forms", spec="Dict", outcome="Unicode", locked="Bool")
-    made = kind(spec={"key": str(next(_keys)), **spec})
+    made = kind(spec=spec, outcome=outcome, locked=locked)
 
     def received(_: Any, content: Any, buffers: Any) -> None:
         if content.get("ping"):
@@ -72,199 +76,95 @@ def bundle_of(widget: Any, plain: str) -> Bundle:
 
 
 def question_form(
-    title: str,
-    text: str,
     questions: Sequence[Mapping[str, Any]],
-    kept: Mapping[str, str],
-    commit: Callable[[dict[str, str]], str],
-    outcome: str = "",
-    locks: bool = False,
-    **words: Any,
+    commit: Callable[[dict[str, str]], Any],
+    **more: Any,
 ) -> Any:
-    """One part for each question, and a button, whose ``words`` may be others.
+    """One part for each question, and a button; ``more`` is as for any form.
 
     A question has ``id``, ``text`` and ``choices``, and may have a ``program``.
-    With ``kept``, earlier answers, and ``outcome``, what was said to them, the form
-    comes back as it was left.
     """
-    made = form(
+    return form(
         lambda said: commit({key: value.strip() for key, value in said.items()}),
-        locks,
-        **asked(title, text, questions, kept) | words,
+        **asked(questions, **more),
     )
-    made.outcome = outcome
-    made.locked = locks and bool(kept)
-    return made
 
 
-def asked(
-    title: str,
-    text: str,
-    questions: Sequence[Mapping[str, Any]],
-    kept: Mapping[str, str],
-) -> dict[str, Any]:
+def asked(questions: Sequence[Mapping[str, Any]], **more: Any) -> dict[str, Any]:
     """What such a form is told, as plain data."""
     return {
         "kind": "questions",
-        "title": title,
-        "text": text,
         "questions": [{**q, "choices": list(q["choices"])} for q in questions],
-        "kept": dict(kept),
         "press": "Commit",
         "about": "Keep these answers and see what happens",
+        **more,
     }
 
 
-def locking_form(
-    title: str,
-    questions: Sequence[Mapping[str, Any]],
-    kept: Mapping[str, str],
-    commit: Callable[[Mapping[str, str]], tuple[str, Any]],
+def answering(
+    then: Callable[[Any], tuple[str, Any]], make: Callable[..., Any], kept: Any = None
 ) -> Any:
-    """Questions that are answered once: Commit locks the form, or ``kept`` does.
+    """A form that ``make`` makes, with room below it.
 
-    ``commit`` gives the outcome as HTML, and what is shown below it, or None.
+    For an answer, or the one that was ``kept``, ``then`` gives what is said, as HTML,
+    and what is shown below, or None; what it prints stands there, too.
     """
-    import ipywidgets
-
-    below = ipywidgets.Output()
-
-    def committed(answers: Mapping[str, str]) -> str:
-        said, shown = "", None
-        with below:  # what the program prints belongs there, too
-            said, shown = commit(answers)
-            if shown is not None:
-                display(shown)
-        return said
-
-    made = question_form(title, "", questions, kept, committed, locks=True)
-    if kept:
-        made.outcome = committed(kept)
-    return ipywidgets.VBox([made, below])
-
-
-def order_form(
-    title: str,
-    text: str,
-    lines: Mapping[str, str],
-    kept: Sequence[str],
-    commit: Callable[[list[str]], str],
-    outcome: str = "",
-) -> Any:
-    """Two lists: the lines left over, and the program; buttons and keys move lines."""
-    made = form(
-        commit,
-        kind="order",
-        title=title,
-        text=text,
-        lines=[{"id": name, "text": line} for name, line in lines.items()],
-        kept=list(kept),
-        press="Commit",
-        about="Run your program and see",
-    )
-    made.outcome = outcome
-    return made
-
-
-def because_form(prompt: str, kept: str, keep: Callable[[str], str]) -> Any:
-    """A box for one's own words, and a button that keeps them."""
-    return form(
-        keep,
-        kind="because",
-        title="",
-        text=prompt,
-        kept=kept,
-        press="Keep",
-        about="Keep these words; they come back in the review",
-    )
-
-
-def answering(then: Callable[[Any], Any], make: Callable[..., Any]) -> Any:
-    """A form that ``make`` makes; what ``then`` gives for an answer is shown below."""
     import ipywidgets
 
     below = ipywidgets.Output()
 
     def show(answer: Any) -> str:
+        said, shown = "", None
         below.clear_output()
         with below:
-            display(then(answer))
-        return ""
+            said, shown = then(answer)
+            if shown is not None:
+                display(shown)
+        return said
 
-    return ipywidgets.VBox([make(show), below])
+    made = make(show)
+    if kept:
+        made.outcome = show(kept)
+    return ipywidgets.VBox([made, below])
 
 
 def button(press: str, about: str, then: Callable[[], Any]) -> Any:
     """A button; what ``then`` gives is shown below it."""
     make = partial(form, kind="button", press=press, about=about)
-    return answering(lambda _: then(), make)
+    return answering(lambda _: ("", then()), make)
 
 
-class Page:
+def page(text: str) -> Any:
     """HTML that a notebook shows as it is, with links that open notebooks."""
-
-    def __init__(self, page: str) -> None:
-        self._page = page
-
-    def _repr_html_(self) -> str:
-        return self._page
+    return importlib.import_module("IPython.display").HTML(text)
 
 
-class Refillable:
-    """A page in a column whose HTML can be exchanged."""
+def filled(text: str, place: Any = None) -> Any:
+    """Such HTML in a column; instead of what stands in ``place``, if there is one."""
+    import ipywidgets
 
-    def __init__(self, page: str) -> None:
-        import ipywidgets
-
-        self.output = ipywidgets.Output()
-        self.fill(page)
-
-    def fill(self, page: str) -> None:
-        """Show this instead of what is shown."""
-        self.output.outputs = ()
-        self.output.append_display_data(Page(page))
+    place = place or ipywidgets.Output()
+    place.outputs = ()
+    place.append_display_data(page(text))
+    return place
 
 
 def column(*parts: Any) -> Any:
-    """Pages that can be exchanged, and forms, one below the other."""
+    """HTML and forms, one below the other."""
     import ipywidgets
 
-    made = [part.output if isinstance(part, Refillable) else part for part in parts]
-    return ipywidgets.VBox(made)
+    return ipywidgets.VBox(parts)
 
 
-def choice_form(
-    title: str, choices: Sequence[str], kept: str, choose: Callable[[str], Any]
-) -> Any:
-    """One of some choices, which can be made again; ``choose`` is told of each."""
-
-    def chosen(answers: dict[str, str]) -> str:
-        choose(answers[""])
-        return ""
-
-    question = {"id": "", "text": title, "choices": choices}
-    words: Any = {"press": "Choose", "about": "Go on along this path"}
-    return question_form("", "", [question], {"": kept}, chosen, **words)
-
-
-def search_form(text: str, find: Callable[[str], Any]) -> Any:
-    """A line to ask in, as often as wanted; what ``find`` gives is shown below it."""
-    question = {"id": "", "text": text, "choices": []}
-    words: Any = {"press": "Search", "about": "Find the cell that answers"}
-    make = partial(question_form, "", "", [question], {}, **words)
-    return answering(lambda answers: find(answers[""]), make)
-
-
-def note(text: str) -> str:
-    """A short remark."""
-    return f"<div>{html.escape(text)}</div>"
+def shell() -> Any:
+    """The IPython that runs this, or None; it is never imported for that."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None else None
 
 
 def has_kernel() -> bool:
     """Whether this runs in a notebook."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    return getattr(shell, "kernel", None) is not None
+    return getattr(shell(), "kernel", None) is not None
 
 
 def display(value: Any) -> None:

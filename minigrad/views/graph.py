@@ -90,18 +90,15 @@ def svg_of(dot: str) -> tuple[str, str] | None:
 
 
 def renderers() -> list[pathlib.Path]:
-    """The Graphviz programs at hand, the preferred one first."""
-    asked = os.environ.get("MINIGRAD_DOT")
-    found = [_program(asked) if asked else None]
-    found += [_program("graphviz-pure"), _program("dot")]
-    return [program for program in found if program is not None]
+    """The Graphviz programs at hand, the preferred one first.
 
-
-def _program(name: str) -> pathlib.Path | None:
-    """A program on PATH or beside the running Python (a venv that is not activated)."""
-    beside = pathlib.Path(sys.executable).parent
-    found = shutil.which(name) or shutil.which(name, path=str(beside))
-    return pathlib.Path(found) if found else None
+    On PATH, or beside the running Python: in a venv that is not activated.
+    """
+    path = os.environ.get("PATH", os.defpath)
+    places = os.pathsep.join([path, str(pathlib.Path(sys.executable).parent)])
+    names = os.environ.get("MINIGRAD_DOT"), "graphviz-pure", "dot"
+    found = [shutil.which(name, path=places) for name in names if name]
+    return [pathlib.Path(program) for program in found if program]
 
 
 @lru_cache(MOST_DRAWINGS)

@@ -7,9 +7,11 @@ one sentence why it cannot.
 from __future__ import annotations
 
 import ast
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -47,15 +49,15 @@ def slider(
     start: Any, low: float, high: float, step: float, fresh: Fresh = lambda new: new
 ) -> Input:
     """A number, by a slider and a box; the box may go beyond the slider's ends."""
-    whole = all(isinstance(part, int) for part in (start, low, high, step))
+    ints = int | np.integer
+    whole = all([isinstance(part, ints) for part in (start, low, high, step)])
 
     def read(given: Any) -> Any:
-        text = str(given).strip()
         try:
-            number = int(text) if whole else float(text)
+            number = int(given) if whole else float(given)
         except ValueError:
             key = "input.not-whole" if whole else "input.not-number"
-            raise InputError(message(key, text=brief(text))) from None
+            raise InputError(message(key, text=brief(str(given)))) from None
         return fresh(number)
 
     spec = {"kind": "slider", "low": low, "high": high, "step": step}
@@ -110,7 +112,7 @@ def input_for(name: str, given: Any, start: Any = None) -> Input | None:
     """The input for an argument; None for what is passed on as it is, a model say.
 
     A tuple is the range of a slider, (low, high) or (low, high, step), and ``start``
-    where it stands at first.
+    where it stands at first. A tensor is a new leaf each time, of its dtype and flag.
     """
     if isinstance(given, tuple):
         return ranged(name, given, start)
@@ -119,33 +121,22 @@ def input_for(name: str, given: Any, start: Any = None) -> Input | None:
     if isinstance(given, str):
         return Input({"kind": "words"}, given, str)
     if isinstance(given, int | float | np.integer | np.floating):
-        return around(given.item() if isinstance(given, np.generic) else given)
+        return around(given)
+    if isinstance(given, list):
+        with contextlib.suppress(InputError):  # a list of anything else
+            return typed(name, even(given), str(given), as_list, False)
+    fresh: Fresh
     if isinstance(given, Tensor):
-        return of_tensor(name, given)
-    if isinstance(given, np.ndarray) and given.dtype.kind in "if":
-        kind = given.dtype
-        whole = kind.kind == "i"
-        text = spelled(given)
-        return typed(name, given, text, lambda new: np.array(new, dtype=kind), whole)
-    if isinstance(given, list) and is_numbers(given):
-        return typed(name, np.asarray(given), str(given), as_list, False)
-    return None
-
-
-def of_tensor(name: str, given: Tensor) -> Input | None:
-    """An input that makes a new leaf each time, of the dtype and flag of ``given``."""
-    array = given.detach().numpy()
+        array, flag = given.detach().numpy(), given.requires_grad
+        fresh = partial(tensor, dtype=given.dtype, requires_grad=flag)
+    elif isinstance(given, np.ndarray):
+        array, fresh = given, partial(np.array, dtype=given.dtype)
+    else:
+        return None
     if array.dtype.kind not in "if":
         return None
-    dtype, flag = given.dtype, given.requires_grad
-
-    def fresh(new: Any) -> Tensor:
-        return tensor(new, dtype=dtype, requires_grad=flag)
-
-    if array.ndim == 0:
-        made = around(array.item(), fresh)
-        made.text = str(array[()])  # a float32 is written shorter than it is as a float
-        return made
+    if not array.ndim:
+        return around(array[()], fresh)
     return typed(name, array, spelled(array), fresh, array.dtype.kind == "i")
 
 
@@ -179,13 +170,14 @@ def ranged(name: str, given: tuple[Any, ...], start: Any) -> Input:
     return slider(start, low, high, step)
 
 
-def around(number: float, fresh: Fresh = lambda new: new) -> Input:
+def around(start: Any, fresh: Fresh = lambda new: new) -> Input:
     """A slider for a number of which only the value is known."""
+    number = start.item() if isinstance(start, np.generic) else start
     if isinstance(number, int):
         low = 0 if number >= 0 else 2 * number
-        return slider(number, low, max(10, 2 * abs(number)), 1, fresh)
+        return slider(start, low, max(10, 2 * abs(number)), 1, fresh)
     most = 2 * abs(number) if number and math.isfinite(number) else 1.0
-    return slider(number, -most, most, round_step(most / (STEPS / 2)), fresh)
+    return slider(start, -most, most, round_step(most / (STEPS / 2)), fresh)
 
 
 def round_step(step: float) -> float:
@@ -199,15 +191,6 @@ def is_number(item: Any) -> bool:
     """Whether ``item`` is a finite int or float, and no bool."""
     plain = isinstance(item, int | float) and not isinstance(item, bool)
     return plain and math.isfinite(item)
-
-
-def is_numbers(items: list[Any]) -> bool:
-    """Whether a list holds numbers, or such lists, in equal rows."""
-    try:
-        even(items)
-    except InputError:
-        return False
-    return True
 
 
 def as_list(numbers: Any) -> Any:

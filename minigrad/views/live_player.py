@@ -12,19 +12,17 @@ import importlib.util
 import inspect
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 from minigrad import errors
-from minigrad.engine.core.function import Function
-from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.messages import message
 from minigrad.views import page
 from minigrad.views.forms import bundle_of, widget_class
 from minigrad.views.inputs import Input, input_for, problem_of
 from minigrad.views.recording import (
     Recording,
-    is_function_class,
+    function_base,
     name_of_callable,
     step,
 )
@@ -81,12 +79,8 @@ class LivePlayer:
         self.widget.send(reply_to(asked, self._answers))
 
     def _changed(self, content: Json) -> Json:
-        self._take(content["values"])
-        self.widget.shown = self._shown(content["by"])
-        return {}
-
-    def _take(self, typed: Mapping[str, Any]) -> None:
         """Record with what can be read; another input keeps the value it had."""
+        typed = content["values"]
         self._typed |= typed
         before = dict(self._good)
         for name, text in typed.items():
@@ -98,6 +92,8 @@ class LivePlayer:
                 self._problems[name] = problem
         if self._good != before or not self._problems:
             self._record()
+        self.widget.shown = self._shown(content["by"])
+        return {}
 
     def _record(self) -> None:
         """Run the function; what it prints goes to the page."""
@@ -158,21 +154,14 @@ def bound(
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
     """The arguments by name; those of a Function class stand in its forward."""
-    if not is_function_class(function):
+    base = function_base(function)
+    if base is None:
         return inspect.signature(function)
     signature = inspect.signature(function.forward)  # type: ignore[attr-defined]
     parameters = list(signature.parameters.values())
-    if takes_ctx(function):
-        parameters = parameters[1:]
+    if function.setup_context is base.setup_context:  # type: ignore[attr-defined]
+        parameters = parameters[1:]  # forward takes ctx
     return signature.replace(parameters=parameters)
-
-
-def takes_ctx(function: Any) -> bool:
-    """Whether forward gets ctx: a class with setup_context of its own gives it none."""
-    ours = (
-        Function if issubclass(function, Function) else torch_module().autograd.Function
-    )
-    return function.setup_context is ours.setup_context
 
 
 def inputs_of(

@@ -23,19 +23,18 @@ PAUSE: Final = 0.5  # seconds between two drawings, at least
 class Training:
     """The batches of several epochs, one after the other; what ``training`` returns."""
 
-    def __init__(self, batches: Iterable[Any], epochs: int) -> None:
+    def __init__(self, batches: Any, epochs: int) -> None:
         self.batches = batches
         self.epochs = epochs
         self.noted: dict[str, list[float]] = {}
         """What ``note`` was given, by name; one number a batch."""
-        self._in_an_epoch = length_of(batches)
         self._begun = 0
         self._bar: Any = None
         self._screen: Any = None
 
     def __len__(self) -> int:
         """How many batches there are in all epochs together."""
-        return self.epochs * self._in_an_epoch
+        return self.epochs * len(self.batches)
 
     def __iter__(self) -> Iterator[Any]:
         """Begin anew, and hand out the batches; the bar and the curve follow."""
@@ -168,17 +167,12 @@ def training(batches: Iterable[Any], epochs: int = 1) -> Training:
     """
     if epochs < 1:
         raise refused(f"got epochs={epochs}", "ask for one epoch or more")
-    return Training(batches, epochs)
-
-
-def length_of(batches: Iterable[Any]) -> int:
-    """How many batches there are."""
     if not isinstance(batches, Sized):
         raise refused(
             f"{type(batches).__name__} doesn't say how many batches it has",
             "give a DataLoader, or a list of batches",
         )
-    return len(batches)
+    return Training(batches, epochs)
 
 
 def number_of(name: str, value: Any) -> float:

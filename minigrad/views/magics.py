@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 import inspect
 import keyword
-import sys
 import traceback
 from collections.abc import Callable, Mapping
 from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
+from minigrad.views.forms import shell
 from minigrad.views.page import LEVELS
-from minigrad.views.tracebacks import shorten_tracebacks
+from minigrad.views.tracebacks import parts, shorten_tracebacks
 
 if TYPE_CHECKING:
     from minigrad.views.recording import Recording
@@ -23,10 +23,9 @@ SESSION = "__minigrad_step__"  # the recording's name in the learner's namespace
 
 def register_if_ipython() -> None:
     """Register the magics when Python runs under IPython; IPython is never imported."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    if shell is not None:
-        register_magics(shell)
+    running = shell()
+    if running is not None:
+        register_magics(running)
 
 
 def register_magics(shell: Any) -> None:
@@ -169,11 +168,12 @@ def run_session(
     code: CodeType, namespace: dict[str, Any], title: str, keeps: bool = False
 ) -> tuple[Recording, BaseException | None]:
     """Run such a program, and record it; the error that stopped it, if one did."""
-    from minigrad.views.recording import Recording, Session, keeping
+    from minigrad.tracing import Recorder
+    from minigrad.views.recording import Recording, keeping
 
     recording = Recording()
     around = namespace.get(SESSION)  # that of a cell which runs this one
-    namespace[SESSION] = Session(
+    namespace[SESSION] = Recorder(
         recording,
         title=title,
         **keeping(keeps or None) | {"keep_rules": True},
@@ -192,7 +192,5 @@ def run_session(
 
 def _from_cell(whole: TracebackType | None, code: CodeType) -> TracebackType | None:
     """The part of a traceback that begins in the cell."""
-    part = whole
-    while part is not None and part.tb_frame.f_code is not code:
-        part = part.tb_next
-    return part or whole
+    cell = [part for part in parts(whole) if part.tb_frame.f_code is code]
+    return cell[0] if cell else whole

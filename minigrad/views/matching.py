@@ -7,6 +7,8 @@ from collections.abc import Hashable, Iterator, Mapping
 from difflib import SequenceMatcher
 from typing import Any, Final
 
+from minigrad.views.picture_facts import called
+
 Json = dict[str, Any]
 
 MOST_MATCHED: Final = 3_000  # of a side; longer ones are paired in order
@@ -73,13 +75,6 @@ class Calls:
             leaf = nodes.get(edge["to"], {})
             if leaf.get("kind") == "accumulate":
                 self.reads[edge["from"]]["edge", edge["slot"]] = edge["to"]
-
-
-def called(event: Mapping[str, Any]) -> str:
-    """The call that an event tells of: it has joined the graph, or never will."""
-    if event["k"] == "graph.node":
-        return str(event["n"])
-    return str(event.get("call") or event["cid"]) if "ins" in event else ""
 
 
 def source_of(given: Mapping[str, Any]) -> str:

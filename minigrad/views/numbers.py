@@ -54,13 +54,6 @@ class Explanation:
         return "\n".join([self.sentence, *said])
 
 
-def explain(
-    data: Json, what: str, element: Sequence[int] | None, output: int
-) -> Explanation:
-    """The number that ``what`` names, at the end of a recording."""
-    return Asking(data, node_named(data, what), output, element).explanation()
-
-
 def node_named(data: Json, what: str) -> str:
     """The id of the node with this id, label, or leaf tensor: ``x`` or ``x.grad``."""
     nodes = data["graph"]["nodes"]

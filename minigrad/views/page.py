@@ -15,7 +15,7 @@ from minigrad.tracing import messages
 from minigrad.tracing.messages import message
 from minigrad.tracing.sentences import line_next
 from minigrad.tracing.trace import sentences_of
-from minigrad.views import script
+from minigrad.views import graph, script
 
 LEVELS: Final = {"picture": 0, "phases": 2, "everything": 3}
 """The player's levels: each stops where those before do, and more often."""
@@ -25,45 +25,35 @@ MOST_PICTURE = 200_000  # characters of SVG; a larger one would swell the notebo
 _VALUE = re.compile('"([0-9a-f]{16})"')
 
 
-def page_of(data: Mapping[str, Any], key: str = "", start: int = 0) -> str:
+def page_of(data: Mapping[str, Any], key: str = "") -> str:
     """A self-contained HTML document that plays ``data``: no kernel, no network.
 
-    It opens at step ``start``, and keeps its place through a reload under ``key``, by
-    default made of the content.
+    It keeps its place through a reload under ``key``, by default made of the content.
     """
     raw = json.dumps(played(data), separators=(",", ":"), ensure_ascii=False)
     raw = _numbered(raw, data)
     key = key or hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
-    title = data["meta"].get("title") or message("notebook.page")
+    title = title_of(data)
     code = script.packed_code(messages.in_use, *_parts_of_code(data))
+    start = data["meta"].get("start", 0)
     return _document(title, key, _trace_script(raw), code, start)
 
 
 def played(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page plays: the picture, without the drawing for where no page plays."""
+    """What the page plays: recordings without what it makes itself."""
     if "traces" in data:
         return {**data, "traces": [played(trace) for trace in data["traces"]]}
     events = [_without_sentence(event, data["sources"]) for event in data["events"]]
-    graph = {**data["graph"], "dot": None, "svg": None}
-    return {**data, "events": events, "graph": graph}
+    return {**data, "events": events}
 
 
 def _without_sentence(
     event: dict[str, Any], sources: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """A step of a line goes without the sentence that the page makes of the line."""
-    if event["k"] != "line" or event["say"] != sentence_of_line(event, sources):
+    if event["k"] != "line" or event["say"] != line_next(event, sources):
         return event
     return {key: event[key] for key in event if key != "say"}
-
-
-def sentence_of_line(event: dict[str, Any], sources: list[dict[str, Any]]) -> str:
-    """What is said of a line that comes next; nothing where it is not shown."""
-    source, line = sources[event["s"]], event["l"]
-    if line >= len(source["tokens"]):
-        return ""
-    text = "".join([part for _, part in source["tokens"][line]]).strip()
-    return line_next(source["name"], source["first"] + line, text)
 
 
 def _numbered(raw: str, data: Mapping[str, Any]) -> str:
@@ -97,28 +87,23 @@ def _document(title: str, key: str, trace: str, code: str, start: int = 0) -> st
         f'<body><main hidden><h1 class="unseen">{title}</h1>'
         f'<div id="player" data-key="{key}" data-start="{start}"></div></main>{trace}'
         f'<script type="application/gzip" id="code">{code}</script>'
-        f'<script type="module">{script.bundle("unpack")}</script></body></html>'
+        f'<script type="module">{script.bundle("unpack.js")}</script></body></html>'
     )
 
 
-def output_of(
-    data: Mapping[str, Any], height: int = 560, key: str = "", start: int = 0
-) -> str:
+def output_of(data: Mapping[str, Any], height: int = 560, key: str = "") -> str:
     """The HTML of a notebook output: the player in a frame, over what shows without it.
 
     Where a notebook is not trusted the frame is taken out, and the last sentence and
     the graph as an image remain.
     """
-    return _framed(page_of(data, key, start), fallback_of(data), height)
-
-
-def _framed(page: str, fallback: str, height: int, players: str = "") -> str:
-    page = page.replace("&", "&amp;").replace("'", "&#39;")
+    players, height = ("two", 900) if "traces" in data else ("", height)
+    page = page_of(data, key).replace("&", "&amp;").replace("'", "&#39;")
     name = html.escape(message("notebook.frame"))
     outer = f"position:relative;height:{height}px;overflow:hidden"
     inner = "position:absolute;inset:0;width:100%;height:100%;border:0"
     return (
-        f'<div data-minigrad-player="{players}" style="{outer}">{fallback}'
+        f'<div data-minigrad-player="{players}" style="{outer}">{fallback_of(data)}'
         f"<iframe srcdoc='{page}' title=\"{name}\" "
         f'style="{inner};background:var(--jp-layout-color0,Canvas)"></iframe></div>'
     )
@@ -126,16 +111,23 @@ def _framed(page: str, fallback: str, height: int, players: str = "") -> str:
 
 def fallback_of(data: Mapping[str, Any]) -> str:
     """What can be seen of a recording where nothing can run: words and the graph."""
+    title = f"<b>{html.escape(title_of(data))}</b>"
+    are_two = "traces" in data
+    key = "notebook.run-both" if are_two else "notebook.run"
+    told = message(key, title="\0", count=0 if are_two else steps_at_first(data))
+    told = html.escape(told).replace("\0", title)
+    if are_two:
+        return f"<p>{told}</p><p>{html.escape(data['say'])}</p>"
     events = data["events"]
-    told = _with_bold_title(data, "notebook.run", count=steps_at_first(data))
     last = message("notebook.last", sentence=events[-1]["say"] if events else "")
     words = f"<p>{told}</p><p>{html.escape(last)}</p>"
-    svg = data["graph"]["svg"]
-    if not svg:
+    nodes = data["graph"]["nodes"]
+    drawn = graph.svg_of(graph.dot_of(data)) if nodes else None
+    if drawn is None:
         return words
+    svg, _ = drawn
     if len(svg) > MOST_PICTURE:
-        count = len(data["graph"]["nodes"])
-        large = message("notebook.large", count=f"{count:,}")
+        large = message("notebook.large", count=f"{len(nodes):,}")
         return f"{words}<p>{html.escape(large)}</p>"
     image = base64.b64encode(svg.encode()).decode()
     name = html.escape(message("notebook.graph"))
@@ -151,40 +143,26 @@ def steps_at_first(data: Mapping[str, Any]) -> int:
     return sum(one <= level for one in levels)
 
 
-def _with_bold_title(data: Mapping[str, Any], key: str, **fields: Any) -> str:
-    """A message as HTML that has the title of a recording in it."""
-    told = html.escape(message(key, title="\0", **fields))
-    return told.replace("\0", f"<b>{html.escape(title_of(data))}</b>")
-
-
 def title_of(data: Mapping[str, Any]) -> str:
     """The title of a recording, or what stands for it."""
     return data["meta"].get("title") or message("player.title")
 
 
-def bundle_of(data: Mapping[str, Any], key: str, start: int = 0) -> dict[str, str]:
-    """The forms in which a notebook may show a recording, by MIME type.
+def bundle_of(data: Mapping[str, Any], key: str) -> dict[str, str]:
+    """The forms in which a notebook may show recordings, by MIME type.
 
     Each time under another ``key``: run again, the cell starts where it did at first;
     reloaded, it keeps its place.
     """
-    shown = output_of(data, key=key, start=start)
-    return {"text/html": shown, "text/plain": text_of(data)}
-
-
-def bundle_of_comparison(data: Mapping[str, Any], sentence: str) -> dict[str, str]:
-    """The forms in which a notebook may show two recordings side by side."""
-    words = _with_bold_title(data, "notebook.run-both")
-    fallback = f"<p>{words}</p><p>{html.escape(sentence)}</p>"
-    page = page_of(data, secrets.token_hex(8))
-    return {"text/html": _framed(page, fallback, 900, "two"), "text/plain": sentence}
+    return {"text/html": output_of(data, key=key), "text/plain": text_of(data)}
 
 
 def text_of(data: Mapping[str, Any], most: int = 12) -> str:
     """The title and the first sentences of the story, for a terminal."""
+    if "traces" in data:
+        return str(data["say"])
     story = sentences_of(data, 1)
-    title = data["meta"].get("title") or message("notebook.recording")
-    lines = [message("notebook.title", title=title, count=len(story))]
+    lines = [message("notebook.title", title=title_of(data), count=len(story))]
     lines += [f"  {number}. {say}" for number, say in enumerate(story[:most], 1)]
     if len(story) > most:
         lines.append(f"  {message('notebook.more', count=len(story) - most)}")

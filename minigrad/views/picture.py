@@ -61,9 +61,10 @@ class Scene:
         self._groups = groups
         self._nodes = {node["id"]: node for node in data["graph"]["nodes"]}
         self._told = Facts(data)
+        unrecorded = self._told.unrecorded()
         self._unrecorded = {
             out["t"]: (ctx, slot)
-            for ctx, call in self._told.unrecorded.items()
+            for ctx, call in unrecorded.items()
             for slot, out in enumerate(call["outs"])
             if out.get("t")
         }
@@ -85,7 +86,7 @@ class Scene:
                 self._add_call({"nodes": [node["id"]], "exit": node["id"]}, node)
             elif self._uses[node["id"]] <= graph.MAX_USES:
                 self._add_leaf(node["id"], node)
-        for ctx, call in self._told.unrecorded.items():
+        for ctx, call in unrecorded.items():
             self._add_unrecorded(ctx, call)
         for name, line in self.lines.items():
             if self._is_mapped(self.lines.get(f"{name}>", line)):
@@ -137,7 +138,8 @@ class Scene:
         part = _card(group.get("title") or self._told.title(node), _sub(node, group))
         part["n"], size = name, part["card"]
         if group.get("leaves"):
-            pills = [shortened(_last(one["tensor"]), 9) for one in group["leaves"]]
+            paths = [(one["tensor"] or "").split(".") for one in group["leaves"]]
+            pills = [shortened(path[-1], 9) for path in paths]
             part["leaves"] = [one["id"] for one in group["leaves"]]
             part["pills"] = [[pill, len(pill) * SMALL + 14] for pill in pills]
             size[0] = max(size[0], *[wide + 14 for _, wide in part["pills"]])
@@ -325,11 +327,6 @@ def _lines(title: str) -> list[str]:
         return [title]
     at = min(gaps, key=how_tight)
     return [title[: at + 1].strip(), title[at + 1 :]]
-
-
-def _last(name: str | None) -> str:
-    """What a parameter is called within its module."""
-    return (name or "").rpartition(".")[2]
 
 
 def _sub(node: Json, group: Json) -> str:

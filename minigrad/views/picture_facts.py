@@ -17,6 +17,13 @@ MOST_AT_AN_EDGE: Final = 16
 MOST_OF_A_SUM: Final = 16  # letters; a longer one is shown as its total
 
 
+def called(event: Mapping[str, Any]) -> str:
+    """The call that an event tells of: it has joined the graph, or never will."""
+    if event["k"] == "graph.node":
+        return str(event["n"])
+    return str(event.get("call") or event["cid"]) if "ins" in event else ""
+
+
 def is_short(value: Mapping[str, Any]) -> bool:
     """Whether a value is written, and not drawn."""
     shape = value["shape"]
@@ -63,8 +70,6 @@ class Facts:
         self.tangents: dict[str, Json] = {}
         """Of tensors that are no node's, by their keys."""
         self._data = data
-        self.unrecorded: dict[str, Json] = {}
-        """Calls that have joined no graph: learners' by their ctxs, others by names."""
         self._calls: dict[str, Json] = {}
         self._functions = {ctx["id"]: ctx["function"] for ctx in data.get("ctxs", ())}
         self._users: set[str | None] = set()
@@ -77,14 +82,15 @@ class Facts:
 
     def _take(self, event: Json) -> None:
         kind = event["k"]
+        if call := called(event):
+            self._calls[call] = event
+            self._pass_on(call, event)
         for change in ctx_changes(event):
             for key, ref in change["set"].items():
                 if ref and key.startswith(("saved.", "attr.")) and _is_kept(ref):
                     self._kept[change["id"]].setdefault(key, ref)
         if kind == "ctx.new":
             self._users.add(event["cid"])
-        elif kind == "graph.node":
-            self._join(event)
         elif kind == "grad" and event.get("total"):
             self._label(self.labels[event["e"]], event.get("slope"), event["g"])
             self.gradients.setdefault(event["n"], event["total"])
@@ -96,10 +102,6 @@ class Facts:
                 self._sum_up(event["n"], [event["old"], event["g"]], event["new"])
         elif kind == "backward.begin":
             self._arrived.clear()
-        elif "ins" in event:
-            call = event.get("call") or event["cid"]
-            self._pass_on(call, event)
-            self.unrecorded[call] = event
         if "key" in event:
             self.tangents[event["key"]] = event["g"]
         for root in event.get("roots") or ():
@@ -132,13 +134,15 @@ class Facts:
                 self.names[name][out["nr"]] = out["name"]
             if not out.get("needs", True):
                 self.without_wire[name].add(out["nr"])
+        if event["k"] == "graph.node":
+            for given in event.get("ins", ()):
+                if given.get("leaf") and given.get("v"):
+                    self.values.setdefault((given["leaf"], 0), given["v"])
 
-    def _join(self, event: Json) -> None:
-        self._calls[event["n"]] = event
-        self._pass_on(event["n"], event)
-        for given in event.get("ins", ()):
-            if given.get("leaf") and given.get("v"):
-                self.values.setdefault((given["leaf"], 0), given["v"])
+    def unrecorded(self) -> dict[str, Json]:
+        """Calls that have joined no graph: learners' by their ctxs, others by names."""
+        calls = self._calls.items()
+        return {name: event for name, event in calls if event["k"] != "graph.node"}
 
     def outputs(self, node: Json) -> int:
         """How many outputs are shown: of a built-in not those that nobody has."""
@@ -160,8 +164,8 @@ class Facts:
 
     def inputs(self, name: str) -> Iterable[tuple[int, Json]]:
         """The tensors that were given to a node or an unrecorded call, by places."""
-        call = self._calls.get(name) or self.unrecorded.get(name, {})
-        return [p for p in enumerate(call.get("ins", ())) if p[1].get("v")]
+        given = enumerate(self._calls.get(name, {}).get("ins", ()))
+        return [one for one in given if one[1].get("v")]
 
     def cells(self, ctx: str | None) -> list[tuple[str, str]]:
         """What a ctx ever keeps: the key of each entry and what is written of it."""

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from itertools import count, cycle
+from collections.abc import Container, Iterable, Iterator, Mapping
+from itertools import accumulate, count, cycle
 from typing import Any, Final
 
 from minigrad.views import graph
 from minigrad.views.picture_sizes import Point, Spot, side, size_of, spread, table_of
 
 Json = dict[str, Any]
-Way = Callable[[Json, Point, Point], str]
-"""The curve of a line between two points."""
-Lanes = Iterator[tuple[float, float]]
+Curves = defaultdict[tuple[str, str], list[list[Point]]]
+Layout = tuple[dict[str, Point], Point, Curves]
+"""The middles of parts, how wide and high all is, and curves by their ends."""
 
 MOST_ASKED: Final = 60  # parts; of more than these Graphviz is not asked
 NEAR, FAR = 36, 200  # points between the columns, at least and at most
@@ -52,12 +52,44 @@ class Places:
 
     def found(self) -> Json:
         """The picture with all of its places."""
-        if len(self._parts) <= MOST_ASKED:
-            for program in graph.renderers():
-                plain = graph.run(program, self._dot(), "plain")
-                if plain is not None:
-                    return self._by_graphviz(plain)
-        return self._in_columns()
+        asked = graph.renderers() if len(self._parts) <= MOST_ASKED else []
+        answers = (graph.run(program, self._dot(), "plain") for program in asked)
+        plain = next(filter(None, answers), "")
+        middles, size, curves = self._read(plain) if plain else self._in_columns()
+        down, tall, lanes = self._apart(middles, size[1], 0 if plain else ROW)
+        columns = Columns(
+            (*self._sizes[name], x, y + down[name]) for name, (x, y) in middles.items()
+        )
+        for line in self._lines.values():
+            left, right = (middles[line[end]][0] for end in ("of", "to"))
+            columns.need(left, right, line.get("room", 0))
+        columns.fill(SHAPE * size[1])
+        at = {
+            name: spread(self._parts[name], columns.moved(x), y + down[name])
+            for name, (x, y) in middles.items()
+        }
+        lines = []
+        for name, line in self._lines.items():
+            of, to, lane = line["of"], line["to"], None
+            start = side(at[of], line["at"], 1)
+            count, place = self._ends[to, line["k"]], self._places[name]
+            end = side(at[to], f"{_port(line)}{place}", 0, count)
+            gaps, share = columns.gaps(start[0], end[0]), 0.5
+            curve = curves[of, to].pop(0) if curves[of, to] else []
+            if len(gaps) > 1 and down[of] != down[to]:
+                lane, share = next(lanes)
+            elif len(gaps) > 1 and not plain:
+                lane = columns.beyond(start[0], end[0], line["k"] == "wire")
+            if len(gaps) == 1 or lane is not None:
+                way = _across(start, gaps, end, lane, share)
+            else:
+                moved = [(columns.moved(x), y + down[to]) for x, y in curve]
+                way = _path(start, moved, end)
+            kept = {key: line[key] for key in line if key not in ("at", "room")}
+            lines.append({"id": name, **kept, "d": way})
+        parts = [{"id": name, **at[name]} for name in self._parts]
+        wide = columns.moved(size[0])
+        return {"size": [round(wide), round(tall)], "parts": parts, "lines": lines}
 
     def _dot(self) -> str:
         """The picture as Graphviz is asked for its places."""
@@ -76,12 +108,13 @@ class Places:
             lines.append(f"{start}->{end} [weight={WEIGHTS[line['k']]}]")
         return "\n".join([*lines, "}"])
 
-    def _by_graphviz(self, plain: str) -> Json:
+    def _read(self, plain: str) -> Layout:
+        """What Graphviz has answered."""
         rows = [line.split(" ") for line in plain.splitlines()]
-        tall = 72 * float(rows[0][3])
+        wide, tall = 72 * float(rows[0][2]), 72 * float(rows[0][3])
         names = list(self._parts)
         middles: dict[str, Point] = {}
-        curves: dict[tuple[str, str], list[list[Point]]] = defaultdict(list)
+        curves: Curves = defaultdict(list)
 
         def points(numbers: list[str]) -> list[Point]:
             pairs = zip(numbers[::2], numbers[1::2], strict=True)
@@ -93,37 +126,11 @@ class Places:
             elif row[0] == "edge":
                 ends = names[int(row[1][1:])], names[int(row[2][1:])]
                 curves[ends].append(points(row[4 : 4 + 2 * int(row[3])]))
-        halves = {name: self._sizes[name][0] / 2 for name in middles}
-        columns = Columns(
-            [(x - halves[n], x + halves[n]) for n, (x, _) in middles.items()]
-        )
-        for line in self._lines.values():
-            left, right = (middles[line[end]][0] for end in ("of", "to"))
-            columns.need(left, right, line.get("room", 0))
-        columns.fill(SHAPE * tall)
-        down, tall, lanes = self._apart(middles, tall)
-
-        def way(line: Json, left: Point, right: Point) -> str:
-            of, to = line["of"], line["to"]
-            known = curves[of, to].pop(0) if curves[of, to] else []
-            gaps = columns.gaps(left[0], right[0])
-            if len(gaps) == 1:
-                return _across(left, *gaps[0], right)
-            if down[of] == down[to] or not gaps:
-                moved = [(columns.moved(x), y + down[to]) for x, y in known]
-                return _path(left, moved, right)
-            (start, begin), (over, end) = gaps[0], gaps[-1]
-            lane, share = next(lanes)
-            return _across(left, start, end, right, lane, (begin, over), share)
-
-        middles = {
-            name: (columns.moved(x), y + down[name]) for name, (x, y) in middles.items()
-        }
-        return self._shown(middles, (columns.moved(72 * float(rows[0][2])), tall), way)
+        return middles, (wide, tall), curves
 
     def _apart(
-        self, middles: Mapping[str, Point], tall: float
-    ) -> tuple[dict[str, float], float, Lanes]:
+        self, middles: Mapping[str, Point], tall: float, margin: float
+    ) -> tuple[dict[str, float], float, Iterator[tuple[float, float]]]:
         """How far each part moves down, until upper ones are above; the new height.
 
         And for lines that go between both, one after the other, how high they go and at
@@ -134,17 +141,17 @@ class Places:
             half = self._sizes[name][1] / 2
             spans[name in self._upper].append((y - half, y + half))
         above, below = spans[True], spans[False]
-        shares = cycle((0.5, 0.35, 0.65, 0.2, 0.8))
         if not above or not below:
-            return dict.fromkeys(middles, 0.0), tall, zip(count(), shares, strict=False)
-        top = min(above)[0]
+            return dict.fromkeys(middles, 0.0), tall, iter(())
+        top = min(above)[0] - margin
         bottom = max([low for _, low in above]) - top
         ends = [(line["of"], line["to"]) for line in self._lines.values()]
         between = sum([(of in self._upper) != (to in self._upper) for of, to in ends])
         lower = bottom + ROW + LANE * between - min(below)[0]
         down = {name: -top if name in self._upper else lower for name in middles}
+        shares = cycle((0.5, 0.35, 0.65, 0.2, 0.8))
         lanes = zip(count(bottom + ROW, LANE), shares, strict=False)
-        return down, max([low for _, low in below]) + lower, lanes
+        return down, max([low for _, low in below]) + lower + margin, lanes
 
     def columns(self) -> dict[str, int]:
         """In which column a part stands: as far right as its longest way, from 0 on.
@@ -163,88 +170,56 @@ class Places:
                 columns[name] = first.get(name, 0)
         return columns
 
-    def _in_columns(self) -> Json:
-        columns = self.columns()
+    def _in_columns(self) -> Layout:
+        """Each part in its column, beside what it reads; with room for lines around."""
         members = defaultdict(list)
-        for name, column in columns.items():
+        for name, column in self.columns().items():
             members[column].append(name)
         reads = defaultdict(list)
         for line in self._lines.values():
             reads[line["to"]].append(line["of"])
         middles: dict[str, Point] = {}
-        edges: dict[int, Spot] = {}  # of a column: left, top, right, bottom
         left = 0.0
-        for column in sorted(members):
-            wide = max([self._sizes[name][0] for name in members[column]])
-            wanted = {one: self._wanted(reads[one], middles) for one in members[column]}
-            low = min(
-                [wanted[one] - self._sizes[one][1] / 2 for one in members[column]]
-            )
+        for _, names in sorted(members.items()):
+            wide = max([self._sizes[name][0] for name in names])
+            wanted = {one: self._wanted(reads[one], middles) for one in names}
+            low = min([wanted[one] - self._sizes[one][1] / 2 for one in names])
             for name in sorted(wanted, key=lambda one: wanted[one]):
                 tall = self._sizes[name][1]
                 y = max(wanted[name], low + tall / 2)
                 middles[name] = left + wide / 2, y
                 low = y + tall / 2 + ROW
-            edges[column] = [left, 0, left + wide, 0]
             left += wide + 2 * NEAR
-        down, *_ = self._apart(middles, 0)
-        middles = {name: (x, y + down[name]) for name, (x, y) in middles.items()}
-        for column, names in members.items():
-            halves = [(middles[one][1], self._sizes[one][1] / 2) for one in names]
-            edges[column][1] = min([y - half for y, half in halves])
-            edges[column][3] = max([y + half for y, half in halves])
-        high = min([top for _, top, *_ in edges.values()]) - ROW
-        low = max([bottom for *_, bottom in edges.values()]) + ROW
+        halves = [(y, self._sizes[name][1] / 2) for name, (_, y) in middles.items()]
+        high = min([y - half for y, half in halves]) - ROW
+        low = max([y + half for y, half in halves]) + ROW
         middles = {name: (x, y - high) for name, (x, y) in middles.items()}
-
-        def way(line: Json, start: Point, end: Point) -> str:
-            first, last = columns[line["of"]], columns[line["to"]]
-            between = [edges[column] for column in range(first + 1, last)]
-            lane = None
-            if between and line["k"] == "wire":
-                lane = max([bottom for *_, bottom in between]) + ROW - high
-            elif between:
-                lane = min([top for _, top, *_ in between]) - ROW - high
-            return _across(start, edges[first][2], edges[last][0], end, lane)
-
-        return self._shown(middles, (left - 2 * NEAR, low - high), way)
+        return middles, (left - 2 * NEAR, low - high), defaultdict(list)
 
     def _wanted(self, reads: list[str], middles: Mapping[str, Point]) -> float:
         """The height at which a part stands beside those that it reads."""
         known = [middles[name][1] for name in reads if name in middles]
         return sum(known) / len(known) if known else 0.0
 
-    def _shown(self, middles: Mapping[str, Point], size: Point, way: Way) -> Json:
-        """The picture, as the page has it."""
-        at = {
-            name: spread(self._parts[name], *middle) for name, middle in middles.items()
-        }
-        lines = []
-        for name, line in self._lines.items():
-            left = side(at[line["of"]], line["at"], 1)
-            count, place = self._ends[line["to"], line["k"]], self._places[name]
-            right = side(at[line["to"]], f"{_port(line)}{place}", 0, count)
-            kept = {key: line[key] for key in line if key not in ("at", "room")}
-            lines.append({"id": name, **kept, "d": way(line, left, right)})
-        parts = [{"id": name, **at[name]} for name in self._parts]
-        return {"size": list(map(round, size)), "parts": parts, "lines": lines}
-
 
 class Columns:
     """The columns in which parts stand, from left to right."""
 
-    def __init__(self, spans: Iterable[tuple[float, float]]) -> None:
-        self._starts: list[float] = []
-        self._ends: list[float] = []
-        for start, end in sorted(spans):
-            if not self._starts or start > self._ends[-1]:
-                self._starts.append(start)
-                self._ends.append(end)
-            self._ends[-1] = max(self._ends[-1], end)
-        self._wide = [
-            start - end
-            for start, end in zip(self._starts[1:], self._ends, strict=False)
-        ]
+    def __init__(self, parts: Iterable[tuple[float, float, float, float]]) -> None:
+        """Of parts that are so wide and so high around a place."""
+        self._spots: list[Spot] = []
+        for left, top, right, bottom in sorted(
+            [x - wide / 2, y - high / 2, x + wide / 2, y + high / 2]
+            for wide, high, x, y in parts
+        ):
+            if not self._spots or left > self._spots[-1][2]:
+                self._spots.append([left, top, right, bottom])
+            last = self._spots[-1]
+            last[1:] = min(last[1], top), max(last[2], right), max(last[3], bottom)
+        self._starts = [left for left, *_ in self._spots]
+        self._ends = [right for _, _, right, _ in self._spots]
+        gaps = zip(self._starts[1:], self._ends, strict=False)
+        self._wide = [start - end for start, end in gaps]
         self._needs = self._wide.copy()
 
     def need(self, left: float, right: float, room: float) -> None:
@@ -261,27 +236,44 @@ class Columns:
         wanted = [need - gap for need, gap in zip(self._needs, self._wide, strict=True)]
         room = max(wide, PANE) - self._ends[-1]
         share = min(1.0, max(room, 0) / (sum(wanted) or 1))
-        self._more = [share * one for one in wanted]
-        rest = wide - self._ends[-1] - sum(self._more)
-        for gap, more in enumerate(self._more):
-            most = max(FAR - self._wide[gap] - more, 0)
-            self._more[gap] += min(max(rest, 0) / len(self._more), most)
+        more = [share * one for one in wanted]
+        rest = wide - self._ends[-1] - sum(more)
+        for gap, one in enumerate(more):
+            most = max(FAR - self._wide[gap] - one, 0)
+            more[gap] += min(max(rest, 0) / len(more), most)
+        self._by = [0.0, *accumulate(more)]
+        self._moved = [
+            start + by for start, by in zip(self._starts, self._by, strict=True)
+        ]
 
     def moved(self, x: float) -> float:
         """Where a place is then."""
         column = max(0, bisect(self._starts, x) - 1)
-        over = 0.0
-        if column + 1 < len(self._starts) and x > self._ends[column]:
-            gap = self._starts[column + 1] - self._ends[column]
-            over = (x - self._ends[column]) / gap
-        more = self._more[column] * over if over else 0.0
-        return x + sum(self._more[:column]) + more
+        more = 0.0
+        if column < len(self._wide) and x > self._ends[column]:
+            over = (x - self._ends[column]) / self._wide[column]
+            more = (self._by[column + 1] - self._by[column]) * over
+        return x + self._by[column] + more
+
+    def _gaps(self, left: float, right: float) -> range:
+        """The columns behind the gaps between the columns of two places."""
+        of, to = (bisect(self._moved, x + 1) for x in (left, right))  # they're rounded
+        return range(of, to)
 
     def gaps(self, left: float, right: float) -> list[Point]:
         """Those between the columns of two places."""
-        starts = [self.moved(x) - 1 for x in self._starts]  # places are rounded
-        between = range(bisect(starts, left), bisect(starts, right))
-        return [(self.moved(self._ends[one - 1]), starts[one] + 1) for one in between]
+        ends, starts = self._ends, self._moved
+        return [
+            (ends[one - 1] + self._by[one - 1], starts[one])
+            for one in self._gaps(left, right)
+        ]
+
+    def beyond(self, left: float, right: float, below: bool) -> float:
+        """The height of a line above all columns between two places, or below them."""
+        between = [self._spots[one] for one in self._gaps(left, right)[:-1]]
+        if below:
+            return max([bottom for *_, bottom in between]) + ROW
+        return min([top for _, top, *_ in between]) - ROW
 
 
 def _port(line: Json) -> str:
@@ -303,27 +295,18 @@ def _path(left: Point, points: list[Point], right: Point) -> str:
 
 
 def _across(
-    start: Point,
-    right: float,
-    left: float,
-    end: Point,
-    lane: float | None = None,
-    turns: Point | None = None,
-    share: float = 0.5,
+    start: Point, gaps: list[Point], end: Point, lane: float | None, share: float
 ) -> str:
     """A curve that turns only between columns; by a lane, if others are in between."""
-    way = f"M{_written(start)}L{_written((right, start[1]))}"
-    if lane is None:
-        way += _turn((right, start[1]), (left, end[1]))
-    else:
-        begin, over = turns or (right + 2 * NEAR, left - 2 * NEAR)
-        way += _turn((right, start[1]), (begin, lane), share)
-        way += f"L{_written((over, lane))}"
-        way += _turn((over, lane), (left, end[1]), share)
+    way, high = f"M{_written(start)}", start[1]
+    heights = [end[1]] if lane is None else [lane, end[1]]
+    for (left, right), y in zip((gaps[0], gaps[-1]), heights, strict=False):
+        way += f"L{_written((left, high))}{_turn((left, high), (right, y), share)}"
+        high = y
     return f"{way}L{_written(end)}"
 
 
-def _turn(start: Point, end: Point, share: float = 0.5) -> str:
+def _turn(start: Point, end: Point, share: float) -> str:
     middle = start[0] + (end[0] - start[0]) * share
     turns = [(middle, start[1]), (middle, end[1]), end]
     return f"C{' '.join(map(_written, turns))}"

@@ -29,11 +29,10 @@ def table_of(part: Json, values: int, wires: int) -> str:
         gaps = [("", HANGING[key]) for key in HANGING if key in part]
         rows = [row for pair in zip(gaps, cells, strict=True) for row in pair]
         return _column(part["chip"][0], rows)
-    wide, high = _room(part)
-    above, tall = _heights(part["chips"], high)
+    wide, high, above = _room(part)
     chips = [(f"v{slot}", chip[1]) for slot, chip in enumerate(part["chips"])]
     outs = [chips[0], *[row for chip in chips[1:] for row in (("", GAP), chip)]]
-    outs = [("", above), *outs, ("", high - above - tall)]
+    outs = [("", above), *outs, ("", above)]
     ins = [(f"i{place}", part["card"][1] / values) for place in range(values)]
     edge = (high - part["card"][1]) / 2
     left = _column(wide / 2, [("", edge), *ins, ("", edge)])
@@ -54,23 +53,19 @@ def _column(wide: float, rows: list[tuple[str, float]]) -> str:
     return f"{TABLE}{cells}</TABLE>"
 
 
-def _room(part: Json) -> tuple[float, float]:
-    """How wide a call is, and how high the half of it above its box."""
+def _room(part: Json) -> tuple[float, float, float]:
+    """How wide a call is, how high above its box, and how much is above its chips."""
     chips = part["chips"]
     wide = part["card"][0] + OUT + max([chip[0] for chip in chips])
-    return max(wide, part["box"][0]), max(part["card"][1], _heights(chips, 0)[1])
-
-
-def _heights(chips: list[Spot], high: float) -> tuple[float, float]:
-    """How much is above chips that stand one below the other, and how high they are."""
     tall = sum([chip[1] for chip in chips]) + GAP * (len(chips) - 1)
-    return (high - tall) / 2, tall
+    high = max(part["card"][1], tall)
+    return max(wide, part["box"][0]), high, (high - tall) / 2
 
 
 def size_of(part: Json) -> tuple[float, float]:
     """How wide and how high a part is with all that hangs on it."""
     if part["k"] == "call":
-        wide, high = _room(part)
+        wide, high, _ = _room(part)
         return wide, high + _cord(part) + part["box"][1] + GAP + part["tray"][1]
     tall = [gap + part[key][1] for key, gap in HANGING.items() if key in part]
     return part["chip"][0], sum(tall)
@@ -93,8 +88,7 @@ def spread(part: Json, x: float, y: float) -> Json:
                 top += gap + part[key][1]
         return shown
     right = x + wide / 2
-    high = _room(part)[1]
-    above, _ = _heights(part["chips"], high)
+    _, high, above = _room(part)
     shown["card"] = _spot(left, top + (high - part["card"][1]) / 2, *part["card"])
     shown["chips"] = []
     widest = max([chip[0] for chip in part["chips"]])

@@ -7,9 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from minigrad.tracing import places
 from minigrad.tracing.budget import ctx_changes
 from minigrad.tracing.messages import message
-from minigrad.views.matching import called, renamed, source_of
+from minigrad.views.matching import renamed, source_of
+from minigrad.views.picture_facts import called
 from minigrad.views.values import brief_text, number
 
 Json = dict[str, Any]
@@ -59,8 +61,7 @@ class PictureValues:
 
     def changes(self, position: int) -> Iterator[tuple[Thing, Json | None]]:
         """What has another value after so many events; at 0 what there is at first."""
-        changes = self._at_first() if not position else self._changes(position)
-        for (kind, of, *more), ref in changes:
+        for (kind, of, *more), ref in self._changes(position):
             node = self._edges.get(of, {}).get("from") or of
             owner = self._ctxs.get(of, {}).get("node") or node
             thing = (kind, of and renamed(of, self._names), *more)
@@ -68,22 +69,18 @@ class PictureValues:
             self.places[thing] = " ".join([kind, of, *which]), owner
             yield thing, ref
 
-    def _at_first(self) -> Iterator[tuple[Thing, Json | None]]:
-        for source, given in self._sources.items():
-            if source in self._shared:
-                yield ("value", source, "0"), given.get("v")
-
     def _changes(self, position: int) -> Iterator[tuple[Thing, Json | None]]:
+        if not position:
+            there = [(n, one) for n, one in self._sources.items() if n in self._shared]
+            yield from [(("value", n, "0"), one.get("v")) for n, one in there]
+            return
         event = self.data["events"][position - 1]
         kind, node = event["k"], event.get("n", "")
         if kind == "backward.begin":
             yield from [(thing, None) for thing in self._passing]
         for change in ctx_changes(event):
-            entries = [
-                *change["set"].items(),
-                *[(k, None) for k in change.get("del", ())],
-            ]
-            for key, ref in entries:
+            gone = dict.fromkeys(change.get("del", ()))
+            for key, ref in (change["set"] | gone).items():
                 if self._is_shown(change["id"], key):
                     yield ("entry", change["id"], key), ref
         if (call := called(event)) and call in self._calls:
@@ -194,15 +191,10 @@ class PictureValues:
             key = "compare.slope" if kind == "slope" else "compare.gradient"
             return message(key, **ends)
         if kind == "entry":
-            family, _, key = more[0].partition(".")
-            what = f"saved[{key}]" if family == "saved" else f"ctx.{key or family}"
-            ctx = self._ctxs[of]
-            return message(
-                "what-if.of", what=what, node=self._call(ctx["node"], ctx["function"])
-            )
-        if kind == "error":
-            return ""
-        if kind == "call":
+            ctx, what = self._ctxs[of], places.called("entry", more[0])
+            node = self._call(ctx["node"], ctx["function"])
+            return message("what-if.of", what=what, node=node)
+        if kind in ("call", "error"):
             return self._call(of)
         key = "compare.waits" if kind == "waits" else "compare.tangent"
         return message(key, node=self._name_of(of))
@@ -210,8 +202,8 @@ class PictureValues:
     def _call(self, name: str | None, otherwise: str = "") -> str:
         """What people write for a call."""
         event = self._calls.get(name or "", {})
-        label = self._nodes.get(name or "", {}).get("label", otherwise)
-        return str(event.get("label") or event.get("op") or otherwise or label)
+        label = event.get("label") or event.get("op") or otherwise
+        return str(label or self._nodes.get(name or "", {}).get("label", ""))
 
     def _name_of(self, name: str, output: str = "0") -> str:
         """The variable that holds a value, else the call that made it."""
@@ -223,10 +215,8 @@ class PictureValues:
         if name not in self._calls and f"call-{name}" in self._calls:
             name = f"call-{name}"  # a tensor that only a tangent tells of
         outs = self._calls.get(name, {}).get("outs", ())
-        held = [
-            one.get("name") for one in outs if str(one.get("nr", 0)) == (output or "0")
-        ]
-        return str(next(iter(held), None) or self._call(name))
+        names = {str(one.get("nr", 0)): one.get("name") for one in outs}
+        return str(names.get(output or "0") or self._call(name))
 
 
 def apart(values: list[Json | None], texts: list[str]) -> tuple[str, list[str]]:

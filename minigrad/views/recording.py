@@ -17,8 +17,8 @@ from minigrad.tracing.picture_words import stop
 from minigrad.tracing.program import MOST_BYTES
 from minigrad.tracing.terms import add_terms
 from minigrad.tracing.trace import step_that_says, steps_that_say, write_whole
-from minigrad.views import graph, page, picture
-from minigrad.views.numbers import Explanation, explain
+from minigrad.views import page, picture
+from minigrad.views.numbers import Asking, Explanation, node_named
 from minigrad.views.plots import Lines
 from minigrad.views.whatif import WhatIf, connect, is_notebook, what_if
 
@@ -29,16 +29,12 @@ _PLACE: Final = ("d", "s", "l", "ph", "cid")  # where an event stands
 class Recording(Trace):
     """A trace that a notebook shows as a player, and a terminal as sentences."""
 
-    start = 0
-    """The step at which the player opens."""
     drawn: Lines | None = None
     """The picture of numbers that the function returned, if it returned one."""
 
     def save_html(self, path: str | os.PathLike[str]) -> Path:
         """Write the player as one HTML file that needs no network and no Python."""
-        return write_whole(
-            "save_html", path, page.page_of(self._pictured(), start=self.start)
-        )
+        return write_whole("save_html", path, page.page_of(self._pictured()))
 
     def to_markdown(self, level: int = 2) -> str:
         """The sentences of a level as Markdown; levels are those of ``sentences``."""
@@ -77,14 +73,15 @@ class Recording(Trace):
         player opens at its beginning. A step that *Picture* leaves out is opened at
         *Phases*.
         """
-        self.start = 0
+        start = 0
         for text in words:
-            before, steps = self.start, steps_that_say(self, text, most=2)
-            self.start = next((n for n in steps if n > before), 0)
-            if not self.start:
+            steps = steps_that_say(self, text, most=2)
+            start = next((n for n in steps if n > start), 0)
+            if not start:
                 break
-        if self.start and self.data["events"][self.start - 1]["lvl"]:
+        if start and self.data["events"][start - 1]["lvl"]:
             self.at_level("phases")
+        self.data["meta"]["start"] = start
         return self
 
     def at_level(self, name: str) -> Self:
@@ -169,7 +166,8 @@ class Recording(Trace):
         'Arrived at AccumulateGrad of x: 8 = ...'
         """
         self.add_terms()
-        return explain(self.data, what, element, output)
+        node = node_named(self.data, what)
+        return Asking(self.data, node, output, element).explanation()
 
     def add_terms(self) -> None:
         """Write into the data of which terms each small gradient is made, once.
@@ -188,7 +186,7 @@ class Recording(Trace):
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         key = secrets.token_hex(8)
         connect(key, self)
-        return page.bundle_of(self._drawn(), key, self.start)
+        return page.bundle_of(self._pictured(), key)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the recording to a JSON file, whole or not at all."""
@@ -201,32 +199,6 @@ class Recording(Trace):
         pictures = picture.pictures_of(self.data)
         return {**self.data, "graph": {**self.data["graph"], "pictures": pictures}}
 
-    def _drawn(self) -> dict[str, Any]:
-        """The same, with the graph drawn once for where no page plays."""
-        drawing = self.data["graph"]
-        if drawing["dot"] is None:
-            drawing["dot"] = graph.dot_of(self.data)
-        if drawing["svg"] is None and drawing["nodes"]:
-            drawn = graph.svg_of(drawing["dot"])
-            if drawn is not None:
-                drawing["svg"], drawing["renderer"] = drawn
-        return self._pictured()
-
-
-class Session:
-    """The ``with`` block of ``record``; its recording is filled when it ends."""
-
-    def __init__(self, recording: Recording, **options: Any) -> None:
-        self._recording = recording
-        self._recorder = Recorder(recording, **options)
-
-    def __enter__(self) -> Recording:
-        self._recorder.__enter__()
-        return self._recording
-
-    def __exit__(self, *error: Any) -> None:
-        self._recorder.__exit__(*error)
-
 
 def record(
     title: str = "",
@@ -235,7 +207,7 @@ def record(
     lines: bool = True,
     keep_values: bool | None = None,
     most_bytes: int = MOST_BYTES,
-) -> Session:
+) -> Recorder[Recording]:
     """Record what the engine does inside a ``with`` block.
 
     torch is heard too, if the program has imported it before: its own Functions, graph
@@ -254,7 +226,7 @@ def record(
     >>> trace
     <Recording 'double': ... steps>
     """
-    return Session(
+    return Recorder(
         Recording(),
         title=title,
         watch=watch,
@@ -281,7 +253,7 @@ def step(
     So is Ctrl-C: what was recorded until then is there. A Function class stands for its
     ``apply``. ``keep_values`` is as in ``record``; the rest is what is called with.
     """
-    if is_function_class(function):
+    if function_base(function) is not None:
         function = function.apply  # type: ignore[attr-defined]  # either engine's
     if not callable(function):
         raise errors.ArgumentTypeError.at(
@@ -299,23 +271,21 @@ def step(
             call=(function, args, kwargs),
             **keeping(keep_values) | {"keep_rules": True},
         ):
-            recording.drawn = picture_in(function(*args, **kwargs))
+            returned = function(*args, **kwargs)
+            if isinstance(returned, Lines):  # nothing that could hold a graph
+                recording.drawn = returned
     except (Exception, KeyboardInterrupt):
         if not recording.data["events"]:
             raise  # nothing was recorded that could show it
     return recording
 
 
-def picture_in(returned: Any) -> Lines | None:
-    """What is kept of what a function returns: nothing that could hold a graph."""
-    return returned if isinstance(returned, Lines) else None
-
-
-def is_function_class(item: Any) -> bool:
-    """Whether ``item`` is a Function class, of minigrad or of torch."""
+def function_base(item: Any) -> Any:
+    """The Function, minigrad's or torch's, of which ``item`` is a subclass; or None."""
     torch = torch_module()
-    theirs = () if torch is None else (torch.autograd.Function,)
-    return isinstance(item, type) and issubclass(item, (Function, *theirs))
+    bases = (Function,) if torch is None else (Function, torch.autograd.Function)
+    is_class = isinstance(item, type)
+    return next((base for base in bases if is_class and issubclass(item, base)), None)
 
 
 def name_of_callable(function: Callable[..., Any]) -> str:

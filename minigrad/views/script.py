@@ -41,6 +41,7 @@ STARTS: Final = {
     "unpack": "",
 }
 """What the modules that are bundled do at last."""
+FILES: Final = (*[f"{n}.js" for n in STARTS], *[f"{n}.css" for n in SHEETS])
 ESBUILD: Final = ("npx", "--yes", "esbuild@0.28.2", "--minify", "--loader=css")
 QUICK: Final = partial(gzip.compress, mtime=0)
 TERSER_OPTIONS: Final = (
@@ -82,28 +83,26 @@ def stamp(code: str) -> str:
     return f"// {hashlib.blake2b(code.encode(), digest_size=16).hexdigest()}"
 
 
-def sheets(first: str) -> str:
-    """The style sheets of a page as they are written."""
+def written(file: str) -> str:
+    """What a file of ``bundles/`` is made of: modules, or style sheets."""
+    first, _, kind = file.partition(".")
+    if kind == "js":
+        return joined(first)
     paths = [FOLDER / f"{name}.css" for name in SHEETS[first]]
     return "".join([path.read_text("utf-8") for path in paths])
 
 
 @cache
-def bundle(first: str) -> str:
-    """The joined modules shortened, if that was made of them as they are now."""
-    return _shortened(BUNDLES / f"{first}.js", joined(first))
+def bundle(file: str) -> str:
+    """Joined modules or style sheets, short if that was made of them as they are."""
+    return _shortened(file, written(file))
 
 
-@cache
-def style(first: str = "page") -> str:
-    """The style sheets shortened, if that was made of them as they are now."""
-    return _shortened(BUNDLES / f"{first}.css", sheets(first))
-
-
-def _shortened(file: pathlib.Path, written: str) -> str:
-    made = file.read_text(encoding="utf-8") if file.is_file() else ""
+def _shortened(file: str, long: str) -> str:
+    path = BUNDLES / file
+    made = path.read_text(encoding="utf-8") if path.is_file() else ""
     head, _, short = made.partition("\n")
-    return short if head == stamp(written) else written
+    return short if head == stamp(long) else long
 
 
 def code(first: str = "page", *parts: str) -> str:
@@ -111,9 +110,9 @@ def code(first: str = "page", *parts: str) -> str:
 
     ``parts`` are what only some pages need; each has a scope of its own.
     """
-    styles = [style(one) for one in (first, *parts)]
-    modules = [f"{{{bundle(part)}}}" for part in parts]
-    script = "".join([*modules, bundle(first)])
+    styles = [bundle(f"{one}.css") for one in (first, *parts)]
+    modules = [f"{{{bundle(f'{part}.js')}}}" for part in parts]
+    script = "".join([*modules, bundle(f"{first}.js")])
     return "".join([*styles, "\0", _with_texts(script, first, *parts)])
 
 
@@ -121,7 +120,7 @@ def code(first: str = "page", *parts: str) -> str:
 def packed_code(language: messages.Language, *names: str) -> str:
     """That code packed: small, if that was made of it as it is now."""
     text = code(*names)
-    small = _shortened(BUNDLES / f"{'-'.join(names)}.packed", text)
+    small = _shortened(f"{'-'.join(names)}.packed", text)
     return packed(text) if small == text else small
 
 
@@ -171,24 +170,21 @@ def _with_texts(script: str, *names: str) -> str:
 def main() -> int:
     """Make all bundles."""
     BUNDLES.mkdir(exist_ok=True)
-    for first in STARTS:
-        _make(BUNDLES / f"{first}.js", joined(first), (*TERSER, TERSER_OPTIONS))
-    for first in SHEETS:
-        _make(BUNDLES / f"{first}.css", sheets(first), ESBUILD)
+    for file in FILES:
+        command = (*TERSER, TERSER_OPTIONS) if file.endswith(".js") else ESBUILD
+        done = subprocess.run(
+            command, input=written(file), stdout=subprocess.PIPE, text=True, check=True
+        )
+        _keep(file, written(file), done.stdout)
     bundle.cache_clear()
-    style.cache_clear()
     from zopfli import gzip as smallest
 
-    small = packed(code(), smallest.compress)
-    (BUNDLES / "page.packed").write_text(f"{stamp(code())}\n{small}", encoding="utf-8")
+    _keep("page.packed", code(), packed(code(), smallest.compress))
     return 0
 
 
-def _make(file: pathlib.Path, written: str, command: tuple[str, ...]) -> None:
-    done = subprocess.run(
-        command, input=written, stdout=subprocess.PIPE, text=True, check=True
-    )
-    file.write_text(f"{stamp(written)}\n{done.stdout}", encoding="utf-8")
+def _keep(file: str, long: str, short: str) -> None:
+    (BUNDLES / file).write_text(f"{stamp(long)}\n{short}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -172,7 +172,7 @@ def event_times(program: Callable[[], Any], rounds: int = 15) -> list[float]:
 def sizes(trace: Recording) -> dict[str, float]:
     """Of a recording: steps, nodes, seconds to draw it, kilobytes of its page."""
     begin = time.perf_counter()
-    data = trace._drawn()
+    data = trace._pictured()
     drawn = time.perf_counter() - begin
     text = page.page_of(data)
     written = time.perf_counter() - begin - drawn

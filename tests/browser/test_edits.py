@@ -394,7 +394,7 @@ def test_where_python_has_gone_one_sentence_says_so(wired: Wired) -> None:
 
 def test_saved_page_says_that_it_has_no_python(play: Open) -> None:
     trace = recorded()
-    says_only(play(trace._drawn()), trace, "edit.saved")
+    says_only(play(trace._pictured()), trace, "edit.saved")
 
 
 def says_only(frame: Any, trace: Recording, key: str) -> None:
@@ -408,7 +408,7 @@ def says_only(frame: Any, trace: Recording, key: str) -> None:
 def test_saved_page_of_an_edited_run_says_so(play: Open) -> None:
     trace = recorded()
     edited = trace.what_if(leaf={"x": 1.5}).recording
-    page = play(edited._drawn())
+    page = play(edited._pictured())
     page.evaluate("player.player.go(1e6)")
     assert page.inner_text(".edits .told") == "Edited: x is 1.5, not 3."
     assert page.evaluate(SHOWN)[f"value {node_of(edited.data, 'x')} 0"][2] is True

@@ -225,7 +225,7 @@ def test_recording_without_memory_has_no_timeline(play: Open) -> None:
 
 def test_advice_of_teaching_mode_stands_at_its_step_with_the_line(play: Open) -> None:
     trace = advised(running(keeps()))
-    data = trace._drawn()
+    data = trace._pictured()
     page = play(data)
     at = next(i for i, e in enumerate(data["events"], 1) if e["k"] == "lint")
     shown = page.locator(".pane.ctx .advice")
@@ -242,7 +242,7 @@ def test_advice_of_teaching_mode_stands_at_its_step_with_the_line(play: Open) ->
 
 
 def test_recording_without_advice_shows_none(play: Open) -> None:
-    data = advised(running(keeps()), mode=False)._drawn()
+    data = advised(running(keeps()), mode=False)._pictured()
     page = play(data, len(data["events"]) // 2)
     assert page.locator(".pane.ctx .advice").is_hidden()
 
@@ -268,7 +268,7 @@ def test_what_is_no_number_is_marked_wherever_a_value_is_shown(
 
     trace = mg.step(program)
     added = next(e for e in trace.data["events"] if e["k"] == "grad.accumulate")
-    page = play(trace._drawn(), trace.data["events"].index(added) + 1)
+    page = play(trace._pictured(), trace.data["events"].index(added) + 1)
     page.emulate_media(color_scheme=scheme)
     slot = page.locator(".pane.graph .slot")
     said = "\u00d7".join(map(str, np.shape(gradient)))

@@ -18,7 +18,7 @@ def test_without_a_renderer_all_nodes_are_drawn(
 ) -> None:
     monkeypatch.setattr(graph, "renderers", list)
     data = stories.fan_in()
-    page = look(minigrad.views.Recording(data)._drawn(), 2)
+    page = look(minigrad.views.Recording(data)._pictured(), 2)
     assert page.locator("g.node").count() == len(data["graph"]["nodes"])
     page.evaluate("player.player.go(1e9)")
     assert page.locator('g.edge[data-state="sent"]').count() == len(
@@ -45,7 +45,7 @@ def test_a_very_large_graph_is_drawn_around_the_step(look: Open) -> None:
         y = x
         for _ in range(2_800):
             y = y * x
-    page = look(trace._drawn(), 1)
+    page = look(trace._pictured(), 1)
     for position in (9, 1_400, 2_800):
         page.evaluate("at => player.player.go(at)", position)
         assert here(page) == trace.data["events"][position - 1]["n"]

@@ -55,7 +55,7 @@ def twice() -> None:
 @pytest.mark.parametrize("program", [fan_in, products, twice])
 def test_player_tells_at_the_end_what_python_tells(look: Open, program: Any) -> None:
     trace = mg.step(program)
-    page = look(trace._drawn(), len(trace))
+    page = look(trace._pictured(), len(trace))
     asked = 0
     for node in trace.data["graph"]["nodes"]:
         for output, cell in product(range(node["outputs"]), [None, (0, 0), (0, 1)]):
@@ -73,7 +73,7 @@ def test_player_tells_at_the_end_what_python_tells(look: Open, program: Any) -> 
 def opened(look: Open) -> tuple[Page, Any]:
     """The product of matrices at the step in which ``a`` gets its gradient."""
     trace = mg.step(products)
-    data = trace._drawn()
+    data = trace._pictured()
     at = next(
         i
         for i, event in enumerate(data["events"], 1)
@@ -95,7 +95,7 @@ def focused(page: Page) -> Any:
 
 def test_click_on_a_node_tells_its_sum_and_escape_takes_it_away(look: Open) -> None:
     trace = mg.step(fan_in)
-    page = look(trace._drawn(), len(trace))
+    page = look(trace._pictured(), len(trace))
     box = page.locator(".number-box")
     assert box.is_hidden()
     page.locator("g.node", has_text="SquareBackward").click()
@@ -112,7 +112,7 @@ def test_click_on_a_node_tells_its_sum_and_escape_takes_it_away(look: Open) -> N
 
 def test_addend_lights_the_consumer_and_the_edge_it_came_by(look: Open) -> None:
     trace = mg.step(fan_in)
-    page = look(trace._drawn(), len(trace))
+    page = look(trace._pictured(), len(trace))
     page.locator("g.node", has_text="SquareBackward").click()
     lit = page.locator(".graph .asked")
     assert lit.count() == 0
@@ -169,7 +169,7 @@ def test_equals_key_asks_the_node_with_the_focus_or_the_one_spoken_of(
 
 def test_panel_goes_on_with_the_steps_and_back(look: Open) -> None:
     trace = mg.step(fan_in)
-    page = look(trace._drawn(), len(trace))
+    page = look(trace._pictured(), len(trace))
     page.locator("g.node", has_text="SquareBackward").click()
     last = page.locator(".number-say").inner_text()
     page.evaluate("player.player.go(0)")

@@ -76,7 +76,7 @@ def large() -> mg.views.Recording:
 def test_presenter_shows_the_whole_player_in_18_points(
     look: Open, recorded: Callable[[], Any]
 ) -> None:
-    page = look(recorded()._drawn())
+    page = look(recorded()._pictured())
     page.keyboard.press("p")
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
@@ -101,7 +101,7 @@ def test_presenter_shows_two_pictures_in_18_points(page: Page, tmp_path: Path) -
 
 
 def test_picture_goes_back_to_its_page_as_it_was(look: Open) -> None:
-    page = look(large()._drawn(), 20)
+    page = look(large()._pictured(), 20)
     view = "player.player.graph.view"
     before = page.evaluate(view)
     page.keyboard.press("p")
@@ -113,7 +113,7 @@ def test_picture_goes_back_to_its_page_as_it_was(look: Open) -> None:
 
 
 def test_columns_come_closer_on_a_wall_and_keep_their_labels(look: Open) -> None:
-    page = look(scenes.product()._drawn())
+    page = look(scenes.product()._pictured())
     size = "player.player.graph.picture.size"
     wide, tall = page.evaluate(size)
     labels = page.locator(".scene .tag").count()
@@ -126,7 +126,7 @@ def test_columns_come_closer_on_a_wall_and_keep_their_labels(look: Open) -> None
 
 
 def test_letters_become_narrower_until_the_picture_is_whole(look: Open) -> None:
-    page = look(scenes.product()._drawn(), 20)
+    page = look(scenes.product()._pictured(), 20)
     page.set_viewport_size({"width": 1280, "height": 720})
     page.keyboard.press("p")
     whole = "player.player.graph.isWhole"
@@ -157,7 +157,7 @@ COVERS = """() => {
 
 
 def test_map_lies_where_it_covers_least(look: Open) -> None:
-    page = look(large()._drawn(), 20)
+    page = look(large()._pictured(), 20)
     page.set_viewport_size({"width": 1280, "height": 720})
     page.keyboard.press("p")
     stops = page.evaluate("player.player.stops.filter((_, place) => place % 9 === 0)")
@@ -169,7 +169,7 @@ def test_map_lies_where_it_covers_least(look: Open) -> None:
 
 
 def test_faults_would_be_seen(look: Open) -> None:
-    page = look(large()._drawn(), 20)
+    page = look(large()._pictured(), 20)
     assert any(" px: " in one for one in faults(page, 9))
     page.set_viewport_size({"width": 1280, "height": 720})
     page.keyboard.press("p")
@@ -203,7 +203,7 @@ def test_sentence_has_the_room_of_the_longest_at_each_width(look: Open) -> None:
 
 
 def test_memory_stays_where_the_picture_does_not_cover_it(look: Open) -> None:
-    page = look(large()._drawn(), 20)
+    page = look(large()._pictured(), 20)
     page.evaluate("player.player.timeline.box.open = true")
     page.set_viewport_size({"width": 1280, "height": 720})
     page.keyboard.press("p")

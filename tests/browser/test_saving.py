@@ -56,7 +56,7 @@ def test_picture_that_is_taken_at_once_is_of_the_step_as_it_stands(look: Open) -
     with mg.record() as trace:
         y = mg.tensor(2.0, requires_grad=True) * 3
         y.backward()
-    page = look(trace._drawn())
+    page = look(trace._pictured())
     with page.expect_download() as started:
         page.evaluate(
             "player.player.go(1e6); player.querySelector('.saving button').click()"

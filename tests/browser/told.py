@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 from minigrad.tracing.messages import message
-from minigrad.views.page import sentence_of_line
+from minigrad.tracing.sentences import line_next
 from tests.views.folding import state_at
 from tests.views.test_page import unpacked
 
@@ -25,7 +25,7 @@ def trace_in(output: str) -> Trace:
     for one in trace.get("traces", [trace]):  # two, of a comparison
         for event in one["events"]:
             if "say" not in event:
-                event["say"] = sentence_of_line(event, one["sources"])
+                event["say"] = line_next(event, one["sources"])
     return trace
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import Any
 
@@ -60,6 +61,12 @@ def disagreements(data: Json) -> list[str]:
             for edge in event["e"]:
                 if edges[edge]["from"] != node or edges[edge]["to"] not in there:
                     wrong(f"{edge} does not lead from {node} to what is there")
+            if "with edges to " in say:
+                names = re.split(", | and ", say.split("with edges to ")[1][:-1])
+                ends = ends_of(event, edges, called)
+                strange = [n for n in names if not any([n in end for end in ends])]
+                if strange or any(map(set(names).isdisjoint, ends)):
+                    wrong(f"its edges lead to {ends}")
         if node is not None and node not in there and kind != "tangent":
             wrong(f"{node} is not in the graph yet")
         elif kind in ("node.enter", "node.exit"):
@@ -87,6 +94,16 @@ def disagreements(data: Json) -> list[str]:
                 if root["n"] not in there:
                     wrong("its root is not in the graph")
     return found
+
+
+def ends_of(event: Json, edges: Json, called: dict[str, list[str]]) -> list[list[str]]:
+    """For each edge of a new node, what the node or tensor it leads to is called."""
+    ends = []
+    for edge in [edges[name] for name in event["e"]]:
+        given = event["ins"][edge["slot"]]
+        leads = given.get("n", given.get("leaf")) == edge["to"]
+        ends.append([given["name"]] if given["name"] and leads else called[edge["to"]])
+    return ends
 
 
 def memory_faults(data: Json) -> list[str]:

@@ -41,6 +41,16 @@ def other_name(data: Json) -> None:
     of_kind(data, "node.enter")["say"] = "Somebody is ready and runs next."
 
 
+def other_ends(data: Json) -> None:
+    (tied,) = [e for e in data["events"] if "with edges to x." in e["say"]]
+    tied["say"] = tied["say"].replace("edges to x", "edges to y")
+
+
+def one_end_more(data: Json) -> None:
+    (tied,) = [e for e in data["events"] if "with edges to x." in e["say"]]
+    tied["say"] = tied["say"].replace("edges to x", "edges to x and y")
+
+
 def other_receiver(data: Json) -> None:
     of_kind(data, "grad")["n"] = of_kind(data, "node.enter")["n"]
 
@@ -56,7 +66,10 @@ def let_go_twice(data: Json) -> None:
 
 @pytest.mark.parametrize(
     "spoil",
-    [other_edge, other_name, other_receiver, left_out, let_go_twice],
+    [
+        *(other_edge, other_name, other_ends, one_end_more, other_receiver),
+        *(left_out, let_go_twice),
+    ],
 )
 def test_recording_that_disagrees_is_found_out(spoil: Callable[[Json], None]) -> None:
     data = happenings.recorded(happenings.saved_hooks).data

@@ -206,6 +206,7 @@ def test_what_is_compared_and_asked_is_translated_too(pseudo: Path) -> None:
         return trace
 
     english = one(2.0)
+    assert english.sentences()  # told now, and in English for good
     messages.use(str(pseudo))
     first, second = one(2.0), one(3.0)
     turn = next(e for e in first.data["events"] if e["k"] == "backward.begin")

@@ -132,6 +132,19 @@ def test_product_is_told_in_few_stops_with_reasons(lines: bool) -> None:
     ]
 
 
+def test_node_that_leads_nowhere_is_tied_without_a_word_of_edges() -> None:
+    def program() -> None:
+        x = number(2.0)
+        with mg.no_grad():
+            row = x.view(1)
+        Mul.apply(row, row)
+
+    assert said(program, "ties the box to") == [
+        "Mul.apply ties the box to the result: the ctx is now its grad_fn, a node of "
+        "the graph."
+    ]
+
+
 def beside_built_in() -> None:
     a, w = number(2.0), number(5.0)
     y = Mul.apply(a, w)

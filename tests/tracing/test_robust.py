@@ -17,7 +17,7 @@ from minigrad.engine import observe
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.log import EventLog
 from minigrad.tracing.pictures import picture
-from minigrad.views import record, step
+from minigrad.views import graph, record, step
 from tests.tracing import happenings
 from tests.tracing.happenings import Cube
 from tests.tracing.programs import Breaks, events_of
@@ -279,7 +279,9 @@ def test_markup_in_the_names_of_classes_and_attributes_is_text() -> None:
         f"{MARKUP}Backward"
     ]
     assert MARKUP not in bundle["text/html"]
-    assert MARKUP not in recording.data["graph"]["svg"]
+    drawn = graph.svg_of(graph.dot_of(recording.data))
+    assert drawn is not None
+    assert MARKUP not in drawn[0]
     assert MARKUP in bundle["text/plain"]
 
 

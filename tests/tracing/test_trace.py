@@ -57,7 +57,7 @@ def test_failed_save_leaves_the_old_file_and_no_half_written_one(
     [
         ({"meta": 3}, "meta is int, not dict"),
         ({"values": []}, "values is list, not dict"),
-        ({"graph": {}}, "graph has no 'dot'"),
+        ({"graph": {}}, "graph has no 'nodes'"),
         ({"events": [{}]}, "event 0 has no 'k'"),
         ({"events": [7]}, "event 0 is int, not dict"),
         ({"sources": [{"name": 3}]}, "'name' of source 0 is int"),

@@ -110,10 +110,9 @@ class Known:
         self.edges = {e: "sent" if s == "active" else s for e, s in self.edges.items()}
         self._take_ctx(event)
         self._take_memory(at, event)
-        for name, node in event.get("h", {}).items():
-            self.handles[name] = node
-            if node is None:
-                del self.handles[name]
+        if event["k"] == "graph.node":
+            names = [out["name"] for out in event.get("outs", ()) if out.get("name")]
+            self.handles |= dict.fromkeys(names, event["n"])
         if event["k"] == "backward.begin":
             self._begin(event)
         elif event["k"] == "backward.end":

@@ -31,13 +31,7 @@ class Story:
             "sources": [{**CELL, "tokens": [[["", "y = Blur.apply(image)"]]]}],
             "values": {},
             "ctxs": [],
-            "graph": {
-                "dot": None,
-                "svg": None,
-                "renderer": None,
-                "nodes": [],
-                "edges": [],
-            },
+            "graph": {"nodes": [], "edges": []},
             "events": [],
         }
 

@@ -4,9 +4,12 @@ import gzip
 import html
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
-from minigrad.views import page, script
+import pytest
+
+from minigrad.views import graph, page, script
 from tests.browser import pictures
 from tests.views import stories
 
@@ -77,13 +80,18 @@ def test_page_in_a_notebook_output_is_the_page() -> None:
 
 
 def test_fallback_shows_no_markup_of_the_trace() -> None:
-    assert "<img" not in page.fallback_of(poisoned())
+    assert "<img src=x" not in page.fallback_of(poisoned())
 
 
-def test_fallback_has_the_graph_and_the_last_sentence() -> None:
-    data = stories.fan_in()
-    data["graph"]["svg"] = "<svg/>"
-    fallback = page.fallback_of(data)
+def drawing(svg: str) -> Callable[[str], tuple[str, str]]:
+    return lambda dot: (svg, "dot")
+
+
+def test_fallback_has_the_graph_and_the_last_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(graph, "svg_of", drawing("<svg/>"))
+    fallback = page.fallback_of(stories.fan_in())
     assert 'src="data:image/svg+xml;base64,PHN2Zy8+"' in fallback
     assert "program returns None." in fallback
 
@@ -93,10 +101,12 @@ def test_page_loads_nothing_from_elsewhere() -> None:
     assert not re.findall(r"(?:src|href)=", text)
 
 
-def test_bundle_says_so_of_a_drawing_that_is_too_large_to_carry() -> None:
-    data = stories.fan_in()
-    data["graph"]["svg"] = f"<svg>{' ' * page.MOST_PICTURE}</svg>"
-    bundle = page.bundle_of(data, "key")
+def test_bundle_says_so_of_a_drawing_that_is_too_large_to_carry(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    large = f"<svg>{' ' * page.MOST_PICTURE}</svg>"
+    monkeypatch.setattr(graph, "svg_of", drawing(large))
+    bundle = page.bundle_of(stories.fan_in(), "key")
     assert set(bundle) == {"text/html", "text/plain"}
     assert "too many for a picture" in bundle["text/html"]
     assert len(bundle["text/html"]) < page.MOST_PICTURE

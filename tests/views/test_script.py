@@ -88,26 +88,15 @@ def test_joined_module_imports_and_exports_nothing() -> None:
     assert "class Player" in script.joined("page")
 
 
-@pytest.mark.parametrize("first", script.SHEETS)
-def test_short_style_was_made_of_the_sheets_as_they_are(first: str) -> None:
-    made = (script.BUNDLES / f"{first}.css").read_text(encoding="utf-8")
-    written = script.sheets(first)
+@pytest.mark.parametrize("file", script.FILES)
+def test_bundle_was_made_of_what_is_written_now(file: str) -> None:
+    made = (script.BUNDLES / file).read_text(encoding="utf-8")
+    written = script.written(file)
     assert made.partition("\n")[0] == script.stamp(written), (
         "run python -m minigrad.views.script"
     )
-    assert len(made) < 0.9 * len(written)
-    assert "/*" not in made
-
-
-@pytest.mark.parametrize("first", script.STARTS)
-def test_bundle_was_made_of_the_modules_as_they_are(first: str) -> None:
-    made = (script.BUNDLES / f"{first}.js").read_text(encoding="utf-8")
-    code = script.joined(first)
-    assert made.partition("\n")[0] == script.stamp(code), (
-        "run python -m minigrad.views.script"
-    )
-    assert len(made) < 0.7 * len(code)
-    for left in ("/** @param", "@typedef", "\n  "):
+    assert len(made) < (0.7 if file.endswith(".js") else 0.9) * len(written)
+    for left in ("/*", "@typedef", "\n  "):
         assert left not in made
 
 
@@ -118,11 +107,11 @@ def test_module_that_has_changed_is_shown_as_it_is_written(
     stale = f"{script.stamp(code + ' ')}\nold"
     (tmp_path / "unpack.js").write_text(stale, encoding="utf-8")
     monkeypatch.setattr(script, "BUNDLES", tmp_path)
-    assert script.bundle.__wrapped__("unpack") == code
+    assert script.bundle.__wrapped__("unpack.js") == code
     (tmp_path / "unpack.js").write_text(f"{script.stamp(code)}\nnew", encoding="utf-8")
-    assert script.bundle.__wrapped__("unpack") == "new"
+    assert script.bundle.__wrapped__("unpack.js") == "new"
     (tmp_path / "unpack.js").unlink()
-    assert script.bundle.__wrapped__("unpack") == code
+    assert script.bundle.__wrapped__("unpack.js") == code
 
 
 def test_page_was_packed_small_as_it_is_now(
@@ -143,7 +132,7 @@ def test_only_a_live_page_carries_what_a_live_player_needs() -> None:
     assert "class Live " in script.joined("live")
     assert "class Live " not in script.joined("page")
     assert len(script.code("live")) > len(script.code())
-    assert len(script.style("live")) > len(script.style())
+    assert len(script.bundle("live.css")) > len(script.bundle("page.css"))
 
 
 @pytest.mark.parametrize(
@@ -212,7 +201,7 @@ def test_no_text_that_is_read_stands_outside_the_table() -> None:
     for name in ALL:
         text = script.source(name)
         assert READ.findall(text) + LABEL.findall(text) == [], name
-    assert not re.search(r'content: "[^"]*[A-Za-z]', script.style())
+    assert not re.search(r'content: "[^"]*[A-Za-z]', script.bundle("page.css"))
     assert READ.findall('element("b", "", "Keys")')
     assert READ.findall('element("b", { hidden: true }, "Keys")')
     assert LABEL.findall('button.ariaLabel = "Step"')

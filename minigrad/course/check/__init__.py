@@ -14,6 +14,7 @@ from minigrad.course.check import (
     side_effects,
     submission,
     ten_questions,
+    traits,
     trials,
     verdict,
 )
@@ -47,7 +48,8 @@ from minigrad.course.check.facts import (
     Tangent,
     Trial,
 )
-from minigrad.course.check.findings import Faults, Finding
+from minigrad.course.check.findings import Faults, Finding, lost_digits
+from minigrad.course.check.forward_checks import question_about, story_about
 from minigrad.course.check.lifetimes import peak_bytes, watch
 from minigrad.course.check.limits import (
     Deadline,
@@ -131,6 +133,7 @@ __all__ = [
     "formulas",
     "last_report_card",
     "left_behind",
+    "lost_digits",
     "observation",
     "only_my_functions",
     "own_random_numbers",
@@ -138,15 +141,18 @@ __all__ = [
     "pass_on_todo",
     "peak_bytes",
     "probes",
+    "question_about",
     "questions",
     "says_todo",
     "self_review",
     "side_effects",
     "silence",
+    "story_about",
     "submission",
     "ten_questions",
     "thrown",
     "tolerance",
+    "traits",
     "trials",
     "verdict",
     "watch",

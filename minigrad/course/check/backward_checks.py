@@ -150,7 +150,8 @@ def _by_its_text(case: CaseFile, trial: Trial, crash: Crash) -> tuple[str, ...]:
         if "saved_tensors" not in crash.line and not about_saved:
             return UNNAMED
     unpacking = lacks_values(crash) or about_tuples
-    if unpacking or "saved_tensors" in crash.line or "tuple index" in crash.text:
+    is_index = "tuple index" in crash.text and "shape" not in crash.line
+    if unpacking or "saved_tensors" in crash.line or is_index:
         if not trial.save_calls and "got 0" in crash.text:
             return ("S01",)
         return ("A15",) if trial.save_calls > 1 else ("A11",)
@@ -185,13 +186,21 @@ def _by_the_numbers(
             else partial_match.named(case, (), bad)
         )
         ids = (name,) if name and not found else UNNAMED
+    raised = unexplained(ids, crash, what, where)
     if found:
         # The ordinary case is told first: there is a number to look at.
+        said = found[0] if found[0].story and not ids else raised
         yield replace(
-            found[0], ids=ids, what=f"{found[0].what}. And {told}", crashed=True
+            raised,
+            what=f"{found[0].what}. And {told}",
+            where=f"{found[0].where}, and {where}",
+            looks_like=said.looks_like,
+            hint=said.hint,
+            evidence=found[0].evidence,
+            arguments=found[0].arguments,
         )
         return
-    yield unexplained(ids, crash, what, where)
+    yield raised
 
 
 def missing_gradients(case: CaseFile) -> Iterator[Finding]:

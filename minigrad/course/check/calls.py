@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -331,28 +332,39 @@ class Call:
         # A second call of save_for_backward replaces what the first one was given.
         given = zip(self.watch.given, self.watch.at_call, packed, strict=True)
         ends = [*self.arguments, *self.results()]
+        memories = [self.engine.memory(x) for x in ends if self.engine.is_tensor(x)]
+
+        def shares(array: Array) -> bool:
+            return any([np.shares_memory(array, memory) for memory in memories])
+
         saved = tuple(
             Saved(
                 at_call,
                 self.engine.memory(now).copy(),
                 any(tensor is end for end in ends),
+                shares(self.engine.memory(now)),
             )
             for tensor, at_call, now in given
             if at_call is not None and now is not None
         )
-        tensors = [x for x in ends if self.engine.is_tensor(x)]
+        copies = [(t, self.watch.copy_of(t)) for t in self.watch.for_forward]
+        for_forward = tuple(
+            Saved(array, array, any(tensor is end for end in ends))
+            for tensor, array in copies
+            if array is not None
+        )
         attributes = []
         for name, value in self.named_parts(vars(ctx)):
             is_tensor = self.engine.is_tensor(value)
             array = self.engine.memory(value) if is_tensor else value
-            shares = any(
-                np.shares_memory(array, self.engine.memory(x)) for x in tensors
-            )
             is_output = any(value is y for y in self.results())
             kind = type(value).__name__
-            attributes.append(Attribute(name, kind, array.copy(), shares, is_output))
+            attributes.append(
+                Attribute(name, kind, array.copy(), shares(array), is_output)
+            )
         return {
             "saved": saved,
+            "for_forward": for_forward,
             "attributes": tuple(attributes),
             "kept": bool(saved or vars(ctx)),
             "materialize_grads": self.engine.materializes(
@@ -360,26 +372,47 @@ class Call:
             ),
         }
 
-    def named_parts(self, attributes: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """The tensors and arrays among attributes, and one level down.
+    def named_parts(
+        self, attributes: Mapping[str, Any], deep: int = 3
+    ) -> Iterator[tuple[str, Any]]:
+        """The tensors and arrays among attributes, and in what these hold.
 
-        That is in containers, and in what a function holds of the one around it.
+        That is in containers, in what a function holds of the one around it, and in
+        lists that are an input, number by number.
         """
         for name, value in attributes.items():
-            parts = [(name, value)]
-            if isinstance(value, Mapping):
-                parts = [(f"{name}[{key!r}]", part) for key, part in value.items()]
-            elif isinstance(value, list | tuple):
-                parts = [(f"{name}[{i}]", part) for i, part in enumerate(value)]
-            elif isinstance(value, memoryview):
-                parts = [(name, np.asarray(value))]
-            elif inspect.isfunction(value):
-                parts = [(f"{name}'s {key}", part) for key, part in closed_over(value)]
-            elif hasattr(value, "__dict__") and not self.engine.is_tensor(value):
-                parts = [(f"{name}.{key}", part) for key, part in vars(value).items()]
-            for label, part in parts:
-                if isinstance(part, np.ndarray) or self.engine.is_tensor(part):
-                    yield label, part
+            if isinstance(value, np.ndarray) or self.engine.is_tensor(value):
+                yield name, value
+            elif isinstance(value, memoryview) or any(
+                [is_list_of(value, x) for x in self.inputs]
+            ):
+                yield name, np.asarray(value)
+            elif deep:
+                yield from self.named_parts(dict(parts_of(name, value)), deep - 1)
+
+
+def is_list_of(value: Any, array: Any) -> bool:
+    """Whether these are the floats of an array, in a list."""
+    if not (isinstance(value, list) and value and is_float(array)):
+        return False
+    return repr(value) in (repr(array.tolist()), repr(array.ravel().tolist()))
+
+
+def parts_of(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """What a value holds, each part with its name."""
+    if isinstance(value, Mapping):
+        yield from [(f"{name}[{key!r}]", part) for key, part in value.items()]
+    elif isinstance(value, list | tuple):
+        yield from [(f"{name}[{i}]", part) for i, part in enumerate(value)]
+    elif isinstance(value, functools.partial):
+        yield from [(f"{name}.func", value.func), (f"{name}.args", value.args)]
+        yield f"{name}.keywords", value.keywords
+    elif inspect.isfunction(value):
+        yield from [(f"{name}'s {key}", part) for key, part in closed_over(value)]
+    elif inspect.ismethod(value) or inspect.isbuiltin(value):
+        yield f"{name}.__self__", value.__self__
+    elif hasattr(value, "__dict__") and not inspect.ismodule(value):
+        yield from [(f"{name}.{key}", part) for key, part in vars(value).items()]
 
 
 def closed_over(function: Any) -> Iterator[tuple[str, Any]]:

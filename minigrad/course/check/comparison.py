@@ -19,9 +19,10 @@ from minigrad.course.check import (
     known_mistakes,
     other_inputs,
     traits,
+    wording,
 )
 from minigrad.course.check.casefile import CaseFile, difference_of, error_of
-from minigrad.course.check.facts import Array, Facts, Trial, is_float
+from minigrad.course.check.facts import Array, Arrays, Facts, Trial, is_float
 from minigrad.course.check.samples import COARSE, Sample, close_to
 
 MANY = 20
@@ -53,14 +54,16 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
         _by_outputs(case, samples),
         _without_upstream(samples),
         _by_powers(case, plain),
-        _not_in_proportion(samples),
         _of_signs(case, plain),
+        _not_in_proportion(samples),
         _taken_for(case, plain),
         _by_elements(case, plain),
         _by_ratios(case, plain),
+        growing(case, "gradient", [(s.trial, s.got, s.right) for s in plain]),
         by_cases(case, [s.fact for s in plain], [s.fact for s in wrong]),
         moved([(s.got, s.right) for s in plain if s.got is not None]),
         nearly("gradient", [(s.got, s.right) for s in plain if s.got is not None]),
+        unwritten("gradient", [(s.got, s.right) for s in plain if s.got is not None]),
         _another_slope(case, wrong[0]),
         _by_rows(plain),
     )
@@ -129,13 +132,16 @@ def right_alone(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
 
 
 def _used_alone(case: CaseFile, samples: Sequence[Sample]) -> dict[str, list[Sample]]:
+    """The samples of one output alone; none if what is wrong has no such sample."""
     alone: dict[str, list[Sample]] = {}
     for s in samples:
         pairs = zip(case.contract.outputs, s.run.upstreams, strict=True)
         used = [name for name, g in pairs if g is not None]
         if len(used) == 1:
             alone.setdefault(used[0], []).append(s)
-    return alone
+    seen = {id(s.fact) for each in alone.values() for s in each}
+    is_told = all([id(s.fact) in seen for s in samples if s.is_wrong])
+    return alone if is_told else {}
 
 
 def _arrives_elsewhere(sample: Sample) -> bool:
@@ -181,16 +187,19 @@ def _without_upstream(samples: Sequence[Sample]) -> Said | None:
 
 
 def _not_in_proportion(samples: Sequence[Sample]) -> Said | None:
-    """Twice the upstream gradient does not give twice the gradient."""
+    """Another multiple of the upstream gradient does not give that of the gradient."""
     by_name = {(s.fact.case.name, s.trial.name): s.got for s in samples}
+    times = {"double": (2, "Twice", "twice"), "negative": (-1, "Minus", "minus")}
     for (name, trial), got in by_name.items():
-        twice = by_name.get((name, "double"))
-        if trial != "plain" or got is None or twice is None or not got.size:
-            continue
-        if got.shape == twice.shape and error_of(twice, 2 * got) > 1e-4:
+        for other, (k, start, end) in times.items():
+            more = by_name.get((name, other))
+            if trial != "plain" or got is None or more is None or not got.size:
+                continue
+            if got.shape != more.shape or error_of(more, k * got) <= 1e-4:
+                continue
             return Said(
                 (),
-                "Twice the upstream gradient doesn't give twice your gradient.",
+                f"{start} the upstream gradient doesn't give {end} your gradient.",
                 "Each term has to hold grad_output once, as a factor. Which line of "
                 "backward does something else with it?",
             )
@@ -202,21 +211,68 @@ NEAR = 0.01
 
 
 def nearly(what: str, pairs: Sequence[tuple[Array, Array]]) -> Said | None:
-    """Off by a small part of its value at each element, and at nearly all of them."""
+    """Off by a small part of its value at each element, and at nearly all of them.
+
+    Or at each that a float16 can hold.
+    """
     if not pairs:
         return None
     mine, right = (
         np.concatenate([a.ravel() for a in each]) for each in zip(*pairs, strict=True)
     )
-    use = right != 0
-    if np.any(mine[~use]) or not use.any() or not np.all(np.isfinite(mine)):
+    for limits in (np.finfo(np.float64), np.finfo(np.float16)):
+        use = (np.abs(right) > limits.tiny) & (np.abs(right) <= limits.max)
+        if np.any(mine[right == 0]) or not use.any():
+            return None
+        off = np.abs(mine[use] / right[use] - 1)
+        if off.max() <= NEAR and np.median(off) >= 1e-9:
+            there = "everywhere" if limits.bits == 64 else "where a float16 can hold it"
+            looks = f"Your {what} is nearly right {there}: it's off by {off.max():.1g} "
+            looks += "of its value, or less."
+            hint = "Is a constant cut off after a few digits, something approximated, "
+            return Said((), looks, f"{hint}or a dtype too narrow, such as float16?")
+    return None
+
+
+def growing(
+    case: CaseFile, what: str, seen: Sequence[tuple[Trial, Array | None, Array]]
+) -> Said | None:
+    """Off by more and more, the farther the first input is from 0."""
+    told = [
+        (np.abs(t.inputs[0]), difference_of(a, b) / np.maximum(np.abs(b), 1e-3))
+        for t, a, b in seen
+        if a is not None and a.shape == b.shape == np.shape(t.inputs[0])
+    ]
+    if len(told) < len(seen):
         return None
-    off = np.abs(mine[use] / right[use] - 1)
-    if off.max() > NEAR or np.median(off) < 1e-9:
+    far, off = (np.concatenate([*map(np.ravel, a)]) for a in zip(*told, strict=True))
+    usual = [n for n in np.argsort(far) if 0 < far[n] < 10]
+    far, off = far[usual], off[usual]
+    if off.size < 2 * POWERS or not np.all(np.isfinite(off)) or off[-1] < COARSE:
         return None
-    looks = f"Your {what} is nearly right everywhere: it's off by {off.max():.1g} of "
-    hint = "Is a constant cut off after a few digits, or something approximated?"
-    return Said((), f"{looks}its value, or less.", hint)
+    ranks = np.argsort(np.argsort(off))
+    is_ordered = np.corrcoef(ranks, np.arange(off.size))[0, 1] > 0.9
+    if not is_ordered or off[0] > off[-1] * (far[0] / far[-1]) ** 2:
+        return None
+    x = case.argument(0)
+    looks = (
+        f"The farther {x} is from 0, the more your {what} is off: by {off[0]:.1g} of "
+    )
+    looks += f"its value for {far[0]:.3g}, and by {off[-1]:.1g} for {far[-1]:.3g}."
+    hint = "Is something there that's good near 0 only, as the first terms of a series?"
+    return Said((), looks, hint)
+
+
+def unwritten(what: str, pairs: Sequence[tuple[Array, Array]]) -> Said | None:
+    """Zero wherever it's wrong, and right elsewhere, as where a loop doesn't come."""
+    told = [(a, b, np.isclose(a, b, 1e-4, 1e-4)) for a, b in pairs]
+    zero = not any([a[~close].any() for a, _, close in told])
+    some = any([(close & (b != 0)).any() for _, b, close in told])
+    if not zero or not some or all([close.all() for *_, close in told]):
+        return None
+    looks = f"Your {what} is 0 wherever it's wrong, and right at all other elements."
+    hint = "Print the indices of these elements. Which loop or slice ends before them?"
+    return Said((), looks, hint)
 
 
 def moved(pairs: Sequence[tuple[Array, Array]]) -> Said | None:
@@ -251,10 +307,11 @@ def _another_slope(case: CaseFile, s: Sample) -> Said | None:
     mine, right = s.got[at] / g[at], s.right[at] / g[at]
     name = case.argument(s.slot)
     looks = "The upstream gradient enters as it should. The slope itself is another "
-    looks += f"one: at {name} = {x[at]:.4g} yours is {mine:.4g}, and it should be "
+    yours, wanted = wording.told_apart(mine, right, 4)
+    looks += f"one: at {name} = {x[at]:.4g} yours is {yours}, and it should be "
     hint = f"Move {name} by 0.001 there: how far does the result move? Which "
     hint += "factor of your formula gives another number?"
-    return Said((), f"{looks}{right:.4g}.", hint)
+    return Said((), f"{looks}{wanted}.", hint)
 
 
 def _by_powers(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
@@ -310,7 +367,7 @@ def _of_coefficients(name: str, mine: Array, right: Array) -> Said | None:
     off = np.abs(mine - right) > 1e-5
     if not off.any():
         return None
-    looks = "The numbers are those of a slope with one term that isn't right."
+    looks = f"Your numbers are those of the slope {_polynomial(name, mine)}."
     hint = f"Take the slope at two points with a small step. Which power of {name} is "
     hint += "in each of your terms, with which factor and sign?"
     if np.allclose(np.abs(mine), np.abs(right), atol=1e-5):
@@ -325,8 +382,20 @@ def _of_coefficients(name: str, mine: Array, right: Array) -> Said | None:
             return Said(("L02",), looks, hint)
         if mine[at] == 0:
             return Said((), "A term of the slope is missing.", hint)
-        looks = "Your slope has a term too many."
+        return Said((), "Your slope has a term too many.", hint)
     return Said((), looks, hint)
+
+
+def _polynomial(name: str, factors: Array) -> str:
+    """Such as ``2 * x - 1 * x ** 3``."""
+    terms = [
+        f"{'-' if factor < 0 else '+'} {abs(factor):.4g}"
+        + f" * {name}" * (power > 0)
+        + f" ** {power}" * (power > 1)
+        for power, factor in enumerate(factors)
+        if factor
+    ]
+    return " ".join(terms).removeprefix("+ ")
 
 
 def by_cases(
@@ -343,15 +412,19 @@ def by_cases(
         for facts in (wrong, good)
     ]
     if words := traits.separating(*told):
-        looks = f"It's wrong where {words[0]}, and right in all other cases."
+        looks = f"It's wrong where {words[0]}, and right in the others that ran."
         if len(words) > 1:
             looks += f" (Where it's wrong, {words[1]}, too.)"
         hint = "Run your Function on a case of each kind. Which line tells them apart?"
         return Said((), looks, hint)
-    if ways < MANY:
-        return None
     looks = f"It's right for {good[0].case.name}, and wrong for {wrong[0].case.name}."
     hint = "What is different in the second one? Run your Function on both and compare."
+    if ways < MANY:
+        if len(bad) > 1 or len(good) < 4:
+            return None
+        looks = f"It's right in {len(good)} cases, and wrong only for "
+        looks += f"{wrong[0].case.name}."
+        hint = "What is different there? Run your Function on it, and on other inputs."
     return Said((), looks, hint)
 
 
@@ -359,7 +432,11 @@ def _is_long(fact: Facts) -> Iterator[bool]:
     return (v.size > 1 for v in fact.case.inputs if is_float(v))
 
 
-def where(case: CaseFile, seen: Sequence[tuple[Trial, Array, Array]]) -> str:
+def where(
+    case: CaseFile,
+    seen: Sequence[tuple[Trial, Array, Array]],
+    upstreams: Arrays = (),
+) -> str:
     """What is true of just the elements that are wrong, among all of these cases.
 
     An element of zero that is right may be so whatever computed it.
@@ -367,7 +444,7 @@ def where(case: CaseFile, seen: Sequence[tuple[Trial, Array, Array]]) -> str:
     masks, told, given = [], [], []
     for trial, got, right in seen:
         size = max(1.0, np.abs(right).max(initial=0.0))
-        off = difference_of(got, right) > COARSE * size
+        off = difference_of(got, right) > 100 * case.tolerance(trial) * size
         masks.append((off, ~off))
         told.append((off, ~off & (right != 0)))
         given.append(dict(zip(case.contract.arguments, trial.inputs, strict=True)))
@@ -376,7 +453,11 @@ def where(case: CaseFile, seen: Sequence[tuple[Trial, Array, Array]]) -> str:
         named, shape = given[number], seen[number][1].shape
         arrays = {n: v for n, v in named.items() if isinstance(v, np.ndarray)}
         plain = {n: v for n, v in named.items() if n not in arrays}
-        return traits.of_elements(arrays, plain, shape)
+        yield from traits.of_elements(arrays, plain, shape)
+        for g in upstreams[number : number + 1]:
+            if g is not None and g.shape == shape:
+                yield "the upstream gradient is negative", g < 0
+                yield "the upstream gradient is positive", g > 0
 
     for marks in (masks, told):
         if words := traits.where_wrong(marks, elements):
@@ -394,19 +475,38 @@ def where(case: CaseFile, seen: Sequence[tuple[Trial, Array, Array]]) -> str:
 def _by_elements(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     """Wrong just where an argument is negative, or 0, or beyond a bound."""
     seen = [(s.trial, s.got, s.right) for s in plain if s.got is not None]
-    words = where(case, seen)
+    gs = tuple([s.run.upstreams[0] for s in plain if s.got is not None])
+    words = where(case, seen, gs if len(case.contract.outputs) == 1 else ())
     if not words:
         return None
     looks = f"It's wrong at each element where {words}, and right at the others."
     return Said((), looks, "Take one such element. What is the slope there, on paper?")
 
 
+def _of_other_upstreams(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
+    """The right gradient for upstream gradients with nothing at one end."""
+    for text, change in other_inputs.OF_TENSORS.items():
+        sent = [[g if g is None else change(g) for g in s.run.upstreams] for s in plain]
+        told = [
+            case.gradients(s.trial, (*gs,)) for s, gs in zip(plain, sent, strict=True)
+        ]
+        if all(s.fits(each[s.slot]) for s, each in zip(plain, told, strict=True)):
+            looks = f"Your gradient would be right if grad_output were {text}."
+            return Said((), looks, "What becomes of what arrives there?")
+    return None
+
+
 def _by_ratios(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     """Off by a number in each case: a power of an argument, if it is one."""
     pairs = [(s, s.got) for s in plain if s.got is not None and s.right.any()]
-    ratios = [known_mistakes.ratio_of([got], [s.right]) for s, got in pairs]
+    ratios = [ratio(got, s.right) for s, got in pairs]
     said = of_powers(case, "gradient", ratios, [s.trial for s, _ in pairs])
     return said or of_ratios("gradient", ratios, [s.fact for s, _ in pairs])
+
+
+def ratio(got: Array, right: Array) -> float | None:
+    """The number that one is of the other, 0 included; None if there is none."""
+    return known_mistakes.ratio_of([got], [right]) if np.any(got) else 0.0
 
 
 def of_powers(
@@ -418,9 +518,9 @@ def of_powers(
     """In each case it is the right one times a power of a number that was given."""
     for i, name in enumerate(case.contract.arguments):
         numbers = [trial.inputs[i] for trial in trials]
-        if not all([type(n) in (int, float) and n for n in numbers]):
+        if not all([type(n) in (int, float) for n in numbers]):
             continue
-        for power in (-3, -2, -1, 1, 2, 3):
+        for power in (1, 2, 3) if 0 in numbers else (-3, -2, -1, 1, 2, 3):
             told = zip(numbers, ratios, strict=True)
             if len({*numbers}) > 1 and all(
                 [k is not None and np.isclose(k, float(n) ** power) for n, k in told]
@@ -452,7 +552,8 @@ def of_ratios(
             return Said(("R06",) if below else ("R05",), "", "")
     if single:
         return None
-    (k, one), (other_k, other) = told[0], next(t for t in told if t[0] != told[0][0])
+    k, one = told[0]
+    other_k, other = next(t for t in told if not np.isclose(t[0], k))
     looks = f"Your {what} is the right one times a number: {k:.4g} for {one}, and "
     hint = "Which number of each case is that: of an argument, or how many there are?"
     return Said((), f"{looks}{other_k:.4g} for {other}.", hint)
@@ -476,6 +577,6 @@ def _taken_for(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     seen = [(s.trial, s.got) for s in plain if s.got is not None]
     words = "" if case.contract.random else other_inputs.taken_for(case, seen, right)
     if not words:
-        return None
+        return _of_other_upstreams(case, plain)
     hint = f"Where does backward use {words.partition(' ')[0]}, and what with?"
     return Said((), f"Your gradient would be right if {words}.", hint)

@@ -33,7 +33,7 @@ DIMENSIONS = (
 """What an exercise may be tried on, beside what is ordinary."""
 
 NUMBERS = {
-    "usual": 1.75,
+    "usual": 1.7531,
     "small": 0.4,
     "another": 3.0,
     "negative": -2.5,

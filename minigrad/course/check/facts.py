@@ -132,11 +132,13 @@ class Saved:
     """One tensor given to save_for_backward: its value then, and when forward ended.
 
     ``in_graph``: it is an input or an output of the call, and not a copy of one.
+    ``shares_memory``: with one of these.
     """
 
     at_call: Array
     packed: Array
     in_graph: bool = True
+    shares_memory: bool = True
 
 
 @dataclass(frozen=True)
@@ -234,6 +236,7 @@ class Trial:
     backward_changed_output: bool = False
     saved: tuple[Saved, ...] = ()
     save_calls: int = 0
+    for_forward: tuple[Saved, ...] = ()
     dirty: tuple[int, ...] = ()
     marked: tuple[int, ...] = ()
     materialize_grads: bool = True

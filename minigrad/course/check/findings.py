@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+import numpy as np
+
 from minigrad.course.check.facts import Array
 from minigrad.mistakes import TABLE
 
@@ -81,6 +83,24 @@ class Finding:
     def with_hint(self, hint: str) -> Finding:
         """This finding with the next step replaced, unless ``hint`` is empty."""
         return replace(self, hint=hint) if hint else self
+
+
+FEW_DIGITS = "Right to the first digits only, as after a float32 or an approximation."
+WHICH_DIGITS = (
+    "Print the dtype at every step, starting from float64 inputs. Is there a step that "
+    "is an approximation, or a small number that you add?"
+)
+EXACTLY, NEARLY = 1e-10, 1e-12
+
+
+def lost_digits(what: str, where: str, got: Array, right: Array) -> Finding | None:
+    """Said of numbers that are right, if not in all digits, or not in their dtype."""
+    if got.dtype != right.dtype:
+        return Finding(("T01",), f"{what} is {got.dtype}; {right.dtype} went in", where)
+    if np.allclose(got, right, EXACTLY, NEARLY):
+        return None
+    said = f"{what} is right to some digits only, and {right.dtype} has sixteen"
+    return Finding(UNNAMED, said, where, FEW_DIGITS, WHICH_DIGITS)
 
 
 Faults: TypeAlias = Iterator[Finding | None]

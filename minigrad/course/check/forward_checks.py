@@ -24,7 +24,12 @@ from minigrad.course.check.casefile import (
     thrown,
 )
 from minigrad.course.check.facts import Array, Crash, Facts, Output, Trial, is_float
-from minigrad.course.check.findings import UNNAMED, Finding
+from minigrad.course.check.findings import (
+    FEW_DIGITS,
+    UNNAMED,
+    WHICH_DIGITS,
+    Finding,
+)
 from minigrad.course.check.samples import COARSE, close_to, rounding
 from minigrad.mistakes import TABLE
 
@@ -89,6 +94,8 @@ STORIES = {
     "cannot be multiplied": "The number of columns on the left isn't the number of "
     "rows on the right.",
     "must match the size of": "Two shapes meet that broadcasting can't bring together.",
+    r"index (-?\d+) is out of bounds for axis (\d+) with size (\d+)": r"A loop, or an "
+    r"index, goes past the end: \1, where axis \2 of an array has \3, counted from 0.",
     "too many indices|out of range": "Something has fewer axes there, or fewer "
     "entries, than the line takes for granted.",
 }
@@ -123,7 +130,8 @@ QUESTIONS = {
     "right. Which axis is missing, or has another length?",
     "out of range (expected to be": "Print the shape there: how many axes are left?",
     "too many indices": "Print the shape there: how many axes are left?",
-    "out of bounds": "Print the index, and the shape of what it picks from.",
+    "out of bounds": "Which array is picked from there, and with which index? Where "
+    "does the length come from that this index goes up to?",
     "is invalid for input of size": "How many numbers are there, and how many fit into "
     "the shape that you ask for?",
     "positional argument": "Count what this call hands over, and what the function "
@@ -271,7 +279,12 @@ def values(case: CaseFile) -> Iterator[Finding]:
         off = list(wrong_results(case, place))
         if off:
             fact, trial, right = min(
-                off, key=lambda e: (not case.unusual(e[1]), _is_precise(e, place))
+                off,
+                key=lambda e: (
+                    not case.unusual(e[1]),
+                    e[0].case.is_bare or partial_match.largest(e[0]) >= traits.LARGE,
+                    _is_precise(e, place),
+                ),
             )
             yield _finding(case, place, off, (fact, trial, right))
             return
@@ -331,12 +344,12 @@ def _finding(
             story = "The numbers are right; their dtype isn't what the task asks for."
         return Finding(ids, what, where, looks_like="" if ids == ("T01",) else story)
     what, evidence = wording.of_result(case, fact, trial, place, right)
-    if error_of(got, right) <= COARSE:
+    near = abs(evidence.got - evidence.expected) <= 1e-3 * abs(evidence.expected)
+    if near and error_of(got, right) <= COARSE:
         seen = [(t.outputs[place].value, b) for _, t, b in off]
         if gradient_checks.is_single(trial, seen):
             return Finding(("T01",), what, where, evidence=evidence)
-        words = gradient_checks.FEW_DIGITS, gradient_checks.WHICH_DIGITS
-        return Finding(UNNAMED, what, where, *words, evidence)
+        return Finding(UNNAMED, what, where, FEW_DIGITS, WHICH_DIGITS, evidence)
     ids = _stories(case, place) or _where_it_is_right(case, place, off)
     said = None if ids else result_comparison.of_result(case, place, off)
     looks_like, hint = "", "" if ids else hint

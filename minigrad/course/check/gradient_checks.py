@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,11 +14,17 @@ from minigrad.course.check import (
     known_mistakes,
     partial_match,
     shape_mistakes,
+    traits,
     wording,
 )
 from minigrad.course.check.casefile import CaseFile, error_of
 from minigrad.course.check.facts import Array, Facts, Trial, is_float
-from minigrad.course.check.findings import UNNAMED, Finding
+from minigrad.course.check.findings import (
+    FEW_DIGITS,
+    UNNAMED,
+    WHICH_DIGITS,
+    Finding,
+)
 from minigrad.course.check.samples import (
     COARSE,
     LINEAR,
@@ -50,6 +57,10 @@ def gradient_values(case: CaseFile) -> Iterator[Finding]:
     wrong = [i for i, samples in slots.items() if any(map(is_off, samples))]
     if not wrong:
         return
+    usual = [s for s in itertools.chain(*slots.values()) if _is_usual(s)]
+    if not any(map(is_off, usual)) and (found := [*_of_precision(case, usual)][:1]):
+        yield from found  # and wrong where numbers are large, or narrow
+        return
     crashed = [
         f for f, _, run in case.passes("plain") if run.crash and run.crash.inside
     ]
@@ -69,6 +80,11 @@ def gradient_values(case: CaseFile) -> Iterator[Finding]:
 def is_off(sample: Sample) -> bool:
     """Whether it has other numbers, or another shape, than it should have."""
     return sample.is_wrong or shape_mistakes.has_wrong_shape(sample)
+
+
+def _is_usual(sample: Sample) -> bool:
+    is_large = partial_match.largest(sample.fact) >= traits.LARGE
+    return not is_large and sample.tolerance < COARSE
 
 
 def _named(
@@ -123,7 +139,7 @@ def _for_one_option(case: CaseFile, samples: Sequence[Sample]) -> list[str]:
     if not partial_match.follows_an_option(case, [s.fact for s in wrong]):
         return []
     story = _fitting(case, wrong)[:1]
-    return ["R08", *story] if story else []
+    return list(dict.fromkeys(["R08", *story])) if story else []
 
 
 def _by_behaviour(samples: Sequence[Sample]) -> list[str]:
@@ -303,25 +319,21 @@ def _finding(
 
 def precision(case: CaseFile) -> Iterator[Finding]:
     """Gradients that are right to a few digits only."""
-    for samples in samples_of(case, *LINEAR).values():
-        for s in samples:
-            if s.error > rounding(s.tolerance):
-                what, evidence = wording.of_gradient(case, s)
-                single = s.raw is not None and s.raw.dtype == np.float32
-                ids: tuple[str, ...] = ("T01", "T03") if single else ("T01",)
-                looks = hint = ""
-                pairs = [(s.got, s.right) for s in samples if s.tolerance < COARSE]
-                if not is_single(s.trial, pairs):
-                    ids, looks, hint = UNNAMED, FEW_DIGITS, WHICH_DIGITS
-                yield Finding(ids, what, case.slot(s.slot), looks, hint, evidence)
-                return
+    every = itertools.chain(*samples_of(case, *LINEAR).values())
+    yield from itertools.islice(_of_precision(case, [*every]), 1)
 
 
-FEW_DIGITS = "Right to the first digits only, as after a float32 or an approximation."
-WHICH_DIGITS = (
-    "Print the dtype at every step, starting from float64 inputs. Is there a step that "
-    "is an approximation, or a small number that you add?"
-)
+def _of_precision(case: CaseFile, every: Sequence[Sample]) -> Iterator[Finding]:
+    for s in every:
+        if s.error > rounding(s.tolerance):
+            what, evidence = wording.of_gradient(case, s)
+            single = s.raw is not None and s.raw.dtype == np.float32
+            ids: tuple[str, ...] = ("T01", "T03") if single else ("T01",)
+            looks = hint = ""
+            alike = [o for o in every if o.slot == s.slot and o.tolerance < COARSE]
+            if not is_single(s.trial, [(o.got, o.right) for o in alike]):
+                ids, looks, hint = UNNAMED, FEW_DIGITS, WHICH_DIGITS
+            yield Finding(ids, what, case.slot(s.slot), looks, hint, evidence)
 
 
 def is_single(trial: Trial, pairs: Sequence[tuple[Array | None, Array]]) -> bool:

@@ -28,8 +28,14 @@ from minigrad.course.check.facts import (
     Trial,
     is_float,
 )
-from minigrad.course.check.findings import UNNAMED, Finding
+from minigrad.course.check.findings import (
+    FEW_DIGITS,
+    UNNAMED,
+    WHICH_DIGITS,
+    Finding,
+)
 from minigrad.course.check.forward_checks import question_about, where_of
+from minigrad.course.check.samples import rounding
 
 STEP = 1e-5
 CLOSE = 1e-4
@@ -217,12 +223,13 @@ def tangents(case: CaseFile) -> Iterator[Finding]:
     """Forward mode against the right gradients, turned round."""
     if not case.contract.jvp:
         return
-    for fact in case.facts:
-        for run in fact.tangents:
-            found = _of_tangent(case, fact, run)
-            if found:
-                yield found
-                return
+    for look in (_of_tangent, _of_digits):
+        for fact in case.facts:
+            for run in fact.tangents:
+                found = look(case, fact, run)
+                if found:
+                    yield found
+                    return
 
 
 def _of_tangent(case: CaseFile, fact: Facts, run: Tangent) -> Finding | None:
@@ -259,6 +266,19 @@ def _of_tangent(case: CaseFile, fact: Facts, run: Tangent) -> Finding | None:
         for each in fact.tangents
     )
     return Finding(("D04",) if swapped else ("D05",), what, where)
+
+
+def _of_digits(case: CaseFile, fact: Facts, run: Tangent) -> Finding | None:
+    """Tangents that are right to some digits only."""
+    trial = next(t for t in fact.trials if t.name == "plain")
+    rights = _pushed(case, trial, run.tangents)
+    for got, right in zip(run.result, rights, strict=False):
+        if got is not None and error_of(got, right) > rounding(case.tolerance(trial)):
+            what = f"for {fact.case.name}, the tangent of the result has some digits "
+            what += f"right, and not all of {right.dtype}"
+            where = f"{case.name}.jvp"
+            return Finding(UNNAMED, what, where, FEW_DIGITS, WHICH_DIGITS)
+    return None
 
 
 OF_JVP = {

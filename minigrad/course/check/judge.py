@@ -171,10 +171,16 @@ def _ordinary_first(
         return [*found, *crashes]
     if found[0].what == crash.what:
         return [*found, *crashes[1:]]
+    if found[0].crashed and not found[0].ids:
+        return crashes
     # One mistake may well be behind both.
+    told = found[0] if found[0].story else crash
     first = replace(
         found[0],
-        ids=found[0].ids or crash.ids,
+        looks_like=told.looks_like,
+        hint=told.hint,
+        # What is unstable, or special, is right in ordinary cases.
+        ids=found[0].ids or tuple([i for i in crash.ids if i not in ("L19", "L20")]),
         what=f"{found[0].what}. And {crash.what}",
         where=f"{found[0].where}, and {crash.where}",
         crashed=True,

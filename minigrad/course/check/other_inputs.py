@@ -7,7 +7,7 @@ name from the table.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ EXACT = 1e-7
 CHANGES: dict[str, Callable[[Any], Any]] = {
     "0": lambda v: 0 * v,
     "1": lambda v: 0 * v + 1,
+    "1e-5": lambda v: 0 * v + 1e-5,
     "-{0}": lambda v: -v,
     "abs({0})": abs,
     "1 / {0}": lambda v: 1 / v,
@@ -31,15 +32,23 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
     "{0} + 1": lambda v: v + 1,
     "{0} - 1": lambda v: v - 1,
     "1 - {0}": lambda v: 1 - v,
+    "{0} * log(2)": lambda v: v * np.log(2),
+    "{0} * log(10)": lambda v: v * np.log(10),
+    "{0} * pi / 180": lambda v: v * np.pi / 180,
 }
 """What a number, or each number of a tensor, may have been taken for."""
 
-OF_PLACES = ("{0} + 1", "{0} - 1")
+JOINED = {"+": np.add, "*": np.multiply}
+"""What of two tensors may have been taken for one of them."""
+
+OF_PLACES = ("0", "{0} + 1", "{0} - 1")
 """Those that make sense for integers in a tensor, too."""
 
 OF_TENSORS: dict[str, Callable[[Any], Any]] = {
-    "0 at the end of each row": lambda v: _with_zeros(v, -1),
-    "0 at the beginning of each row": lambda v: _with_zeros(v, 0),
+    "0 at the end of each row": lambda v: _with_zeros(v, np.s_[..., -1:]),
+    "0 at the beginning of each row": lambda v: _with_zeros(v, np.s_[..., :1]),
+    "0 in its last row": lambda v: _with_zeros(v, (-1,) * (v.ndim - 1)),
+    "0 in its first row": lambda v: _with_zeros(v, (0,) * (v.ndim - 1)),
 }
 """What a loop makes of a tensor that begins late, or ends early."""
 
@@ -64,6 +73,9 @@ def taken_for(case: CaseFile, seen: Sequence[tuple[Trial, Array]], right: Right)
         if name in ("axis", "dim"):
             ways.append(("-1", _changed(i, lambda v: -1)))
         ways += [(names[j], _changed(i, None, j)) for j in others]
+        alike = [j for j in others if is_tensor and is_float(first[j])]
+        for (sign, joined), j in product(JOINED.items(), alike):
+            ways.append((f"{name} {sign} {names[j]}", _changed(i, joined, j)))
         for words, change in ways:
             if _all_fit(seen, right, change):
                 return f"{name} were {words}"
@@ -76,10 +88,10 @@ def taken_for(case: CaseFile, seen: Sequence[tuple[Trial, Array]], right: Right)
     return ""
 
 
-def _with_zeros(array: Array, place: int) -> Array:
+def _with_zeros(array: Array, places: Any) -> Array:
     found = np.array(array)
-    if found.ndim and found.size:
-        found[..., place] = 0
+    if found.ndim and found.size and places:
+        found[places] = 0
     return found
 
 
@@ -101,10 +113,11 @@ def _one_row(axis: int | None) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
 
 
 def _changed(
-    i: int, way: Callable[[Any], Any] | None, other: int = 0
+    i: int, way: Callable[..., Any] | None, other: int | None = None
 ) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
     def change(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        value = way(inputs[i]) if way else inputs[other]
+        given = [inputs[n] for n in (i, other) if n is not None]
+        value = way(*given) if way else given[-1]
         value = np.asarray(value) if is_float(inputs[i]) else value
         return (*inputs[:i], value, *inputs[i + 1 :])
 

@@ -53,11 +53,14 @@ def are_the_turned(wrong: Sequence[Facts], every: Sequence[Facts]) -> bool:
     bad = {id(fact) for fact in wrong}
     turned = {id(fact) for fact in every if has_other_order(fact)}
     others = {_axes_of(fact) for fact in every if id(fact) not in turned}
-    return bad == turned and all(_axes_of(fact) in others for fact in wrong)
+    alike = all(_axes_of(fact) in others for fact in wrong)
+    return bool(bad) and bad == turned and alike
 
 
-def _axes_of(fact: Facts) -> tuple[int, ...]:
-    return tuple(x.ndim for x in fact.case.inputs if is_float(x))
+def _axes_of(fact: Facts) -> tuple[tuple[int, bool], ...]:
+    """How many axes each input has, and whether these are all as long."""
+    floats = [x for x in fact.case.inputs if is_float(x)]
+    return tuple([(x.ndim, len({*x.shape}) == 1) for x in floats])
 
 
 def is_about_memory(crash: Crash) -> bool:
@@ -130,10 +133,9 @@ def are_special(seen: Iterable[tuple[Array | None, tuple[Array, ...]]]) -> bool:
 
 
 def largest(fact: Facts) -> float:
-    """The size of the largest number among the inputs."""
-    return max(
-        float(np.max(np.abs(x), initial=0)) for x in fact.case.inputs if is_float(x)
-    )
+    """The size of the largest number among the inputs that is finite."""
+    sizes = [np.abs(x[np.isfinite(x)]) for x in fact.case.inputs if is_float(x)]
+    return max([float(np.max(each, initial=0)) for each in sizes])
 
 
 def _at_kinks(case: CaseFile, sample: Sample) -> bool:

@@ -8,7 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import backward_checks, forward_checks, gradient_checks
+from minigrad.course.check import (
+    backward_checks,
+    forward_checks,
+    gradient_checks,
+    simpler,
+)
 from minigrad.course.check.calls import Call
 from minigrad.course.check.casefile import CaseFile
 from minigrad.course.check.exercise import Exercise
@@ -34,6 +39,8 @@ OTHER_NUMBERS = 4
 
 HINT = "What should each part of this line come to? Compare it for one small case."
 
+LEFT = "Which terms of your formula are left then, and which should be?"
+
 
 def said_of(finding: Finding, found: Repair | None, ids: bool = True) -> Finding:
     """The finding with what a repair says of it; the repair itself is left out."""
@@ -42,9 +49,9 @@ def said_of(finding: Finding, found: Repair | None, ids: bool = True) -> Finding
     # That all is off by a factor may have any cause; that signs are wrong is seen.
     other = found.ids and not {*found.ids} & {*finding.ids}
     ratio = finding.ids == ("L02",) and found.kind not in ("", "number_factor")
-    guessed = finding.is_guess and (other or ratio)
+    guessed = finding.is_guess and finding.ids == ("L02",) and (other or ratio)
     kept = () if guessed else finding.ids
-    story = "" if guessed and finding.ids else finding.story
+    story = "" if guessed else finding.story
     named = kept or (found.ids if ids else ())
     # Without words of its own, its hint is what is said of any wrong number.
     is_plain = ids and finding.evidence and not (named or story or finding.crashed)
@@ -95,7 +102,37 @@ class OfFunction:
 
         found = repair(self.answer, may_be_right, self._is_solved)
         said = self.exercise.hinted(said_of(first, found))
+        if not (said.story or said.crashed or self.exercise.contract.random):
+            said = self._on_simpler(said, wrong[0])
         return (said, *findings[1:])
+
+    def _on_simpler(self, finding: Finding, case: Case) -> Finding:
+        """What calls with simpler numbers show of wrong ones."""
+        evidence, contract = finding.evidence, self.exercise.contract
+        if evidence is None:
+            return finding
+        is_gradient = evidence.of in contract.arguments
+        names = contract.arguments if is_gradient else contract.outputs
+        place, watch = names.index(evidence.of), Watch(self.answer, self.deadline)
+
+        def look(case: Case) -> tuple[Any, Any]:
+            self.deadline.restart(ONE_CALL)
+            trial = self._called(watch, case)
+            seen: Sequence[Any] = trial.outputs
+            rights = self.references.result(case.inputs)
+            if is_gradient:
+                seen = [each for run in trial.passes for each in run.returned]
+                rights = self.references.gradients(case.inputs, case.upstreams)
+            return seen[place].value if place < len(seen) else None, rights[place]
+
+        cases = [*simpler.constants(case, contract.arguments)]
+        if is_gradient:
+            cases = [*simpler.units(case, contract.outputs), *cases]
+        try:
+            looks = simpler.said_of(look, iter(cases))
+        except (OutOfTimeError, MemoryError):
+            return finding
+        return replace(finding, looks_like=looks, hint=LEFT) if looks else finding
 
     def _is_solved(self) -> bool:
         self.deadline.restart(WHOLE_TRIAL)

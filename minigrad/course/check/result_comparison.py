@@ -43,9 +43,12 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
             looks = "Your result has the other sign, for every input."
         hint = "Work out the result for one small number on paper, and compare."
         return Said(comparison.of_ratio(k), looks, hint)
-    close = max(close_to(case.tolerance(t)) for _, t, _, _ in seen)
+    close = [close_to(case.tolerance(t)) for _, t, _, _ in seen]
     pairs = [(got, right) for _, _, got, right in seen]
-    if all(error_of(np.abs(a), np.abs(b)) <= close for a, b in pairs):
+    if all(
+        error_of(np.abs(a), np.abs(b)) <= c
+        for (a, b), c in zip(pairs, close, strict=True)
+    ):
         hint = "For which inputs is the right result negative, and what is yours there?"
         return Said(("L01",), "Only signs are wrong, and not all of them.", hint)
     steps = np.concatenate([(a - b).ravel() for a, b in pairs])
@@ -58,8 +61,8 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
         return said
     given = [s[1].inputs[0] for s in seen]
     if all(
-        a.shape == np.shape(x) and error_of(a, x) <= close
-        for (a, _), x in zip(pairs, given, strict=True)
+        a.shape == np.shape(x) and error_of(a, x) <= c
+        for (a, _), x, c in zip(pairs, given, close, strict=True)
     ):
         x = case.argument(0)
         hint = "Which line of forward computes, and is it what forward returns?"
@@ -72,7 +75,7 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
     if said:
         return said
     some = [each for each in seen if each[3].any()]
-    ratios = [known_mistakes.ratio_of([a], [b]) for _, _, a, b in some]
+    ratios = [comparison.ratio(a, b) for _, _, a, b in some]
     numbers_of = [trial for _, trial, _, _ in some]
     if said := comparison.of_powers(case, "result", ratios, numbers_of):
         return said
@@ -86,7 +89,9 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
         return Said((), looks, hint)
     return (
         comparison.nearly("result", pairs)
+        or comparison.unwritten("result", pairs)
         or comparison.moved(pairs)
+        or comparison.growing(case, "result", [(s[1], s[2], s[3]) for s in seen])
         or comparison.by_cases(case, case.facts, wrong)
     )
 

@@ -112,7 +112,7 @@ def spared_work(case: CaseFile) -> Iterator[Finding]:
         for name in case.contract.spares:
             if name in ran:
                 what = f"backward computes {name}, and the task asks it not to"
-                hint = "Which result of forward has these numbers already?"
+                hint = "Can these numbers be had from what forward returns?"
                 yield Finding(UNNAMED, what, f"{case.name}.backward", hint=hint)
                 return
 
@@ -175,12 +175,14 @@ def upstreams_in_memory(case: CaseFile) -> Iterator[Finding]:
             continue
         what = f"for {fact.case.name}, {LIES[trial.name]}"
         where = f"{case.name}.backward"
+        writes = run.crash is not None and "InplaceError" in run.crash.kinds
         if run.crash:
             what = f"{what}: {thrown(run.crash)}"
             where = where_of(case, run.crash)
         else:
             what = f"{what}, the gradient of {_names(case, trial, run)} is wrong"
-        yield Finding(("T04",), what, where, crashed=run.crash is not None)
+        ids = ("M01",) if writes else ("T04",)
+        yield Finding(ids, what, where, crashed=run.crash is not None)
         return
 
 
@@ -236,20 +238,21 @@ def drawn_alike(case: CaseFile) -> Iterator[Finding]:
             looks_like = "A seed is set, or numbers that were drawn once are kept."
             yield Finding(UNNAMED, what, where, looks_like, hint)
             return
-        alike = len({int(y.sum()) for y in dropped}) == 1
-        odds *= _chance_of_one_count(x.size, p, len(dropped)) if alike else np.inf
+        share = p * x.size
+        alike = not p or all(abs(int(y.sum()) - share) < 1 for y in dropped)
+        odds *= _chance_of_share(x.size, p) ** len(dropped) if alike else np.inf
     if odds < UNLIKELY:
-        what = "in every call, exactly the share p of the numbers was dropped"
+        what = "in every call, just the share p of the numbers was dropped, rounded up "
+        what += "or down"
         looks_like = "Only where they are is left to chance, and not how many."
         hint = "Each number has a draw of its own. Could all of them be dropped by it?"
         yield Finding(UNNAMED, what, where, looks_like, hint)
 
 
-def _chance_of_one_count(size: int, p: float, calls: int) -> float:
-    """How likely it is that all calls drop as many of the numbers."""
-    counts = range(size + 1)
-    each = [math.comb(size, n) * p**n * (1 - p) ** (size - n) for n in counts]
-    return sum([chance**calls for chance in each])
+def _chance_of_share(size: int, p: float) -> float:
+    """How likely it is that the share of the numbers that's dropped is p, rounded."""
+    counts = [n for n in range(size + 1) if abs(n - p * size) < 1]
+    return sum([math.comb(size, n) * p**n * (1 - p) ** (size - n) for n in counts])
 
 
 def _other_zeros(got: Array, y: Array, x: Array, g: Array) -> bool:

@@ -85,7 +85,8 @@ def more_than_needed(case: CaseFile) -> Iterator[Finding]:
     outputs = [output.value for output in trial.outputs]
     known |= dict(zip(case.contract.outputs, outputs, strict=True))
     names: dict[str, int] = {}
-    for array, is_copy in held(trial):
+    more = [(each.packed, not each.in_graph) for each in trial.for_forward]
+    for array, is_copy in [*held(trial), *more]:
         name = next((n for n, value in known.items() if same(array, value)), "")
         if is_copy and name in case.contract.keeps and wanted:
             continue  # its missing history is worse
@@ -126,7 +127,7 @@ def more_bytes_than_allowed(case: CaseFile) -> Iterator[Finding]:
 def held(trial: Trial) -> Iterator[tuple[Array, bool]]:
     """Every array that ctx holds on to, and whether it is memory of its own."""
     for saved in trial.saved:
-        yield saved.packed, not saved.in_graph
+        yield saved.packed, not saved.shares_memory
     for attribute in trial.attributes:
         yield attribute.value, not attribute.shares_memory
 

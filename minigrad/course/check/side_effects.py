@@ -12,13 +12,11 @@ from minigrad.course.check.findings import UNNAMED, Finding
 from minigrad.engine.dtypes import default_dtype
 from minigrad.engine.grad_mode import this_mode
 
-NEARLY = 1e-10
-"""A number that was moved and moved back may have lost its last digits."""
-
 WORDS = {
     "numbers": (
         "{name} holds other numbers than before",
-        "{name} is the caller's, and something writes into it.",
+        "{name} is the caller's, and something writes into it. (What's moved, and "
+        "moved back by adding, may come back with another last digit.)",
         "Which line changes {name} itself? What could it change instead?",
     ),
     "requires_grad": (
@@ -149,6 +147,4 @@ def same(was: Any, now: Any) -> bool:
     if not (isinstance(was, np.ndarray) and isinstance(now, np.ndarray)):
         return type(was) is type(now) and bool(was == now)
     alike = was.shape == now.shape and was.dtype == now.dtype
-    if alike and was.tobytes() == now.tobytes():
-        return True  # the usual case, and quick to see
-    return alike and np.allclose(was, now, NEARLY, NEARLY, equal_nan=True)
+    return alike and was.tobytes() == now.tobytes()

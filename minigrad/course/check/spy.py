@@ -25,7 +25,8 @@ Kept = dict[str, list[object]]
 TOO_DEEP = "maximum recursion depth exceeded"
 """Python says more, such as "in comparison", by chance: by where the calls ended."""
 
-_PACKAGE = str(Path(minigrad.__file__).parent) + os.sep
+_OURS = tuple(str(Path(f).parent) + os.sep for f in (minigrad.__file__, os.__file__))
+"""Where this package is, and Python's own modules."""
 
 
 class Watch:
@@ -58,6 +59,7 @@ class Watch:
         self.upstream_changed = False
         self.save_calls = 0
         self.given: tuple[object, ...] = ()
+        self.for_forward: tuple[object, ...] = ()
         self.at_call: tuple[Array | None, ...] = ()
         self.materialize_grads = True
         self.dirty: tuple[object, ...] = ()
@@ -130,6 +132,7 @@ class Watch:
             "__module__": node.__module__,
             "_forward_cls": function,
             "save_for_backward": self._save_for_backward,
+            "save_for_forward": self._save_for_forward,
             "mark_dirty": self._mark_dirty,
             "mark_non_differentiable": self._mark_non_differentiable,
             "set_materialize_grads": self._set_materialize_grads,
@@ -154,6 +157,9 @@ class Watch:
         self.save_calls += 1
         self.given = tensors
         self.at_call = tuple(self.copy_of(t) for t in tensors)
+
+    def _save_for_forward(self, *tensors: Any) -> None:
+        self.for_forward = tensors
 
     def _mark_dirty(self, *tensors: Any) -> None:
         self.dirty = tensors
@@ -256,7 +262,7 @@ def crash_of(stage: str, error: BaseException) -> Crash:
     theirs = [
         f
         for f in frames
-        if not f.filename.startswith(_PACKAGE) and "site-packages" not in f.filename
+        if not f.filename.startswith(_OURS) and "site-packages" not in f.filename
     ]
     kinds = tuple(k.__name__ for k in type(error).__mro__)
     try:

@@ -17,6 +17,8 @@ from minigrad.course.check.facts import Array, Case, is_float
 LARGE = 50.0
 """From numbers like this on, exponentials begin to overflow."""
 
+TINY = 1e-4
+
 Trait = tuple[str, str]
 
 
@@ -47,7 +49,7 @@ def _of_number(name: str, value: Any, axes: int) -> dict[Trait, bool]:
     if not isinstance(value, int | float):
         return {}
     if name in ("axis", "dim"):
-        last = f"{name} is the last one"
+        last, axes = f"{name} is the last one", max(axes, 1)
         return {
             (last, f"{name} isn't the last one"): value % axes == axes - 1,
             (f"{name} is 0", f"{name} isn't 0"): value % axes == 0,
@@ -75,7 +77,14 @@ def _of_numbers(name: str, array: Array) -> dict[Trait, bool]:
         f"numbers in one row of {name} are equal",
         f"in each row of {name} all differ",
     )
-    found = {twice: bool(np.any(steps == 0)), in_a_row: bool(np.any(within == 0))}
+    one = f"{name} is a single number", f"{name} has several numbers"
+    square = array.ndim > 1 and len({*array.shape}) == 1 < len(array)
+    found = {
+        one: array.size == 1,
+        (f"{name} is square", f"{name} isn't square"): square,
+        twice: bool(np.any(steps == 0)),
+        in_a_row: bool(np.any(within == 0)),
+    }
     if is_float(array):
         found[near] = bool(np.any((steps > 0) & (steps < 1e-6)))
         found[zeros] = bool(np.any(array == 0))
@@ -141,7 +150,6 @@ def of_elements(
         yield f"{name} isn't positive", array <= 0
         yield f"{name} isn't negative", array >= 0
         yield f"{name} is 0", array == 0
-        yield f"{name} isn't 0", array != 0
         for other, value in numbers.items():
             if type(value) in (int, float):
                 yield f"{name} is above {other}", array > value
@@ -150,8 +158,11 @@ def of_elements(
         yield f"{name} is above 1 or below -1", np.abs(array) > 1
         yield f"{name} is between -1 and 1", np.abs(array) < 1
         yield f"{name} is large", np.abs(array) >= LARGE
+        yield f"{name} is positive and tiny", (array > 0) & (array < TINY)
+        yield f"{name} is close to 0", np.abs(array) < 1e-3
     for axis, places in enumerate(np.indices(shape)):
         yield f"the index along axis {axis} is 0", places == 0
+        yield f"the index along axis {axis} isn't 0", places != 0
 
 
 def where_wrong(
@@ -186,4 +197,8 @@ def threshold(
         return ""
     if wrong.min() > right.max():
         return f"{name} is {wrong.min():.4g} or more"
-    return f"{name} is {wrong.max():.4g} or less" if wrong.max() < right.min() else ""
+    if wrong.max() < right.min():
+        return f"{name} is {wrong.max():.4g} or less"
+    if np.any((right >= wrong.min()) & (right <= wrong.max())):
+        return ""
+    return f"{name} is between {wrong.min():.4g} and {wrong.max():.4g}"

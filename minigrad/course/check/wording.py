@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check.casefile import CaseFile, error_of, index_text, worst
+from minigrad.course.check.casefile import CaseFile, index_text, worst
 from minigrad.course.check.facts import Array, Facts, Trial
 from minigrad.course.check.findings import Evidence
-from minigrad.course.check.samples import COARSE, Sample
+from minigrad.course.check.samples import Sample
 
 SHORT = 6
 """An array with more numbers than this is told by its shape."""
@@ -27,11 +27,9 @@ def of_gradient(case: CaseFile, sample: Sample) -> tuple[str, Evidence]:
         what += f" {name} has shape {shape_text(right.shape)}"
         return what, _evidence(case, sample, (), float("nan"), float("nan"))
     at = worst(got, right)
-    digits = 6 if sample.error > COARSE else 12
-    what = (
-        f"{start}, element {index_text(at)} of the gradient for {name} is"
-        f" {got[at]:z.{digits}g}; it should be {right[at]:z.{digits}g}"
-    )
+    mine, wanted = told_apart(got[at], right[at])
+    what = f"{start}, element {index_text(at)} of the gradient for {name} is {mine};"
+    what += f" it should be {wanted}"
     met = inputs_at(case, sample.trial, at, right.shape)
     met += [_upstream(case, sample, at)]
     evidence = _evidence(case, sample, at, float(got[at]), float(right[at]))
@@ -45,12 +43,10 @@ def of_result(
     got = trial.outputs[place].value
     assert got is not None
     at = worst(got, right)
-    digits = 6 if error_of(got, right) > COARSE else 12
+    mine, wanted = told_apart(got[at], right[at])
     name = output_name(case, place)
-    what = (
-        f"for {_case_of(fact, trial)}, element {index_text(at)} of {name} is"
-        f" {got[at]:z.{digits}g}; it should be {right[at]:z.{digits}g}"
-    )
+    what = f"for {_case_of(fact, trial)}, element {index_text(at)} of {name} is {mine};"
+    what += f" it should be {wanted}"
     met = inputs_at(case, trial, at, right.shape)
     evidence = Evidence(
         fact.case.name,
@@ -64,6 +60,13 @@ def of_result(
         right=right,
     )
     return f"{what} ({', '.join(met)})", evidence
+
+
+def told_apart(a: float, b: float, digits: int = 6) -> tuple[str, str]:
+    """Two numbers, with as many digits as tell them apart."""
+    while f"{a:z.{digits}g}" == f"{b:z.{digits}g}" and digits < 17:
+        digits += 1
+    return f"{a:z.{digits}g}", f"{b:z.{digits}g}"
 
 
 def output_name(case: CaseFile, place: int) -> str:
@@ -154,6 +157,10 @@ def element(
 
 def about_shape(got: Array, right: Array) -> str:
     """What is true of a wrong shape, whatever the numbers."""
+    lengths = enumerate(zip(got.shape, right.shape, strict=False))
+    off = [(axis, *pair) for axis, pair in lengths if len({*pair}) > 1]
+    if got.ndim == right.ndim and len(off) == 1:
+        return "Axis {} has length {}; it should be {}.".format(*off[0])
     if got.size == right.size:
         return "It has as many numbers as it should, in another shape."
     if got.size > right.size:

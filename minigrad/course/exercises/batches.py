@@ -1,20 +1,20 @@
 """A vmap rule of the learner's, held against a loop over the samples.
 
-A case is one call under vmap. ``known`` are results of mistakes, by the names of their
-messages; the first cases have as many samples as numbers in each, so that a mistake is
-a wrong number, not an error, and can be told by it.
+A case is one call under vmap. ``known`` are results of mistakes, with the names of
+their messages; the first cases have as many samples as numbers in each, so that a
+mistake is a wrong number, not an error, and can be told by it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Array, Crash, Faults, Finding
+from minigrad.course.check import Array, Crash, Faults, Finding, lost_digits
 from minigrad.course.check.probes import batches, seen, tried
 from minigrad.course.check.probes.batches import Mapped
 from minigrad.course.exercises.messages import Messages
@@ -30,7 +30,7 @@ class Case:
 
     in_dims: Dims
     given: tuple[Any, ...]
-    known: Mapping[str, Array] = field(default_factory=dict)
+    known: Iterable[tuple[str, Array]] = ()
 
 
 def look_at(
@@ -79,14 +79,22 @@ def fault_in(run: Mapped, name: str, case: Case, right: Array) -> Finding | None
         return say("no_tensor", kind=run.kind, **shown)
     shown |= {"got": run.result.shape, "wanted": right.shape}
     if same(run.result, right):
-        return None
-    if run.result.shape == right.shape:
+        return lost_digits("the result", f"{name}.vmap", run.result, right)
+    kind = "result" if run.result.shape == right.shape else "shape"
+    if kind == "result":
         row = next(r for r in range(len(right)) if not same(run.result[r], right[r]))
         shown |= {"row": row, "got": run.result[row], "wanted": right[row]}
-    made = [made for made, wrong in case.known.items() if same(run.result, wrong)]
+    made = [made for made, wrong in case.known if same(run.result, wrong)]
     if made:
         return say(f"result.{made[0]}", **shown)
-    return say("result" if run.result.shape == right.shape else "shape", **shown)
+    return say(f"{kind}.turned" if is_turned(run.result, right) else kind, **shown)
+
+
+def is_turned(got: Array, right: Array) -> bool:
+    """Whether it would be right, if another axis were said to count the samples."""
+    axes = range(got.ndim)
+    said = [np.moveaxis(got, 0, axis) for axis in axes]
+    return any([same(np.moveaxis(a, axis, 0), right) for a in said for axis in axes])
 
 
 def facts_of(name: str, case: Case) -> dict[str, Any]:
@@ -109,6 +117,9 @@ def wrong_gradient(
         if got is None or not same(got, right):
             kind = "gradient" if got is not None else "gradient.none"
             return say(kind, place=place, **facts_of(name, case))
+        what = f"the gradient of argument {place}"
+        if lost := lost_digits(what, f"{name}.vmap", got, right):
+            return lost
     return None
 
 

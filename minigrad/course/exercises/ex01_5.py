@@ -24,11 +24,12 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     if len(pair) != 2 or len(functions) != 2:
         yield say("not_two", count=len(functions))
     leaky, clean = functions
-    one, two = (float(n) for n in random.permutation([2, 3, 5, 7])[:2])
+    one, two = (float(n) for n in random.permutation([2.25, 3.75, 5.5, 7])[:2])
     said: dict[str, Any] = {"one": one, "two": two}
-    alone = slope_of_the_first(leaky, [one])
-    if not np.isclose(alone, one):
-        yield say("wrong_alone", answer=leaky.__name__, got=alone, **said)
+    for each in functions:
+        alone = slope_of_the_first(each, [one])
+        if not np.isclose(alone, one):
+            yield say("wrong_alone", answer=each.__name__, got=alone, **said)
     mixed = slope_of_the_first(leaky, [one, two])
     if np.isclose(mixed, one):
         yield say("not_mixed", answer=leaky.__name__, got=mixed, **said)

@@ -23,6 +23,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     try:
         slope = slope_of(result, x, upstream)
     except SavedModifiedError:
+        if holds_a_copy(answer, random):
+            yield say("doubled", answer=answer.__name__)
         return
     yield say(
         "silent.copied" if np.allclose(slope, before) else "silent",
@@ -45,6 +47,16 @@ def remarks_on(answer: Any) -> list[Finding]:
     if count > 1:
         return [say("saved_too", count=count, answer=answer.__name__)]
     return []
+
+
+def holds_a_copy(answer: Any, random: np.random.Generator) -> bool:
+    """Whether ctx is left the numbers of factor in another memory."""
+    x, factor, _ = drawn(random)
+    ctx = answer.apply(x, factor).grad_fn
+    kept = [*ctx.saved_tensors, *vars(ctx).values()]
+    tensors = [v for v in kept if isinstance(v, minigrad.Tensor)]
+    others = [v for v in tensors if not np.shares_memory(v.numpy(), factor.numpy())]
+    return any([minigrad.equal(v, factor) for v in others])
 
 
 def drawn(random: np.random.Generator) -> tuple[Any, Any, Any]:

@@ -65,6 +65,7 @@ def tried(random: np.random.Generator) -> list[Tried]:
     order, edges = graphs.drawn(random, 200)
     places = {name: place for place, name in enumerate(order)}
     many = [[places[receiver] for receiver, _ in edges[name]] for name in order]
+    beside = [[2, 1, 4], [2, 4], [3], [], []]
     twice = [[2, 2, 1, 4, 4], [2, 4], [3], [], []]
     doubles = [[place + 1] * 2 for place in range(40)] + [[]]
     chain = [[place + 1] for place in range(4999)] + [[]]
@@ -74,6 +75,7 @@ def tried(random: np.random.Generator) -> list[Tried]:
 
     return [
         mixed("a diamond with a long arm", diamond),
+        mixed("a graph in which y sends to b, and both send to d and a", beside),
         mixed(TWICE, twice),
         mixed("a graph of tensors that are all 1.0", diamond, np.ones(5)),
         mixed(
@@ -89,8 +91,13 @@ def tried(random: np.random.Generator) -> list[Tried]:
 
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The first graph of which the order is not one."""
-    for graph in tried(random):
-        yield fault_in(seen(walks.walk, (answer,), graph.graph()), graph)
+    first, *others = tried(random)
+    for graph in (first, *others):
+        fault = fault_in(seen(walks.walk, (answer,), graph.graph()), graph)
+        if fault and graph is not first:
+            again = fault_in(seen(walks.walk, (answer,), first.graph()), first)
+            yield say("again", graph=first.name, what=again.what) if again else None
+        yield fault
 
 
 def fault_in(walk: walks.Walk, graph: Tried) -> Finding | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from minigrad.course.check import Array, Faults, Finding, first_line, left_behind
 from minigrad.course.check.probes import seen, traversals
 from minigrad.course.check.probes.traversals import Traversal
-from minigrad.course.exercises.messages import Messages
+from minigrad.course.exercises.messages import Messages, in_short, named
 
 say = Messages(__name__)
 
@@ -25,11 +26,14 @@ class Program:
     A place is that of an input from 0 on, and that of a result from -1 on downward.
     """
 
+    times = 1
+
     def __init__(self, name: str, **leaves: Array) -> None:
         self.name, self.leaves = name, list(leaves)
         self.inputs: list[Array] = list(leaves.values())
         self.results: list[Array] = []
         self.steps: list[tuple[int, int, int]] = []
+        self.parts: list[list[Array]] = []
 
     def value(self, place: int) -> Array:
         """The numbers at a place."""
@@ -54,7 +58,8 @@ class Program:
         return -len(self.results)
 
     def gradients(self, upstream: Array) -> tuple[Array, Array]:
-        """What has to arrive at each step, and at each leaf."""
+        """What has to arrive at each step, and at each leaf; ``parts`` of these."""
+        self.parts = [[] for _ in self.leaves]
         at_step = np.zeros((len(self.steps), 3))
         at_input = np.zeros((len(self.inputs), 3))
         at_step[-1] = upstream
@@ -64,6 +69,8 @@ class Program:
                 slope = 1.0 if kind == ADD else self.value(other)
                 there, place = (at_input, to) if to >= 0 else (at_step, -1 - to)
                 there[place] += at_step[number] * slope
+                if 0 <= to < len(self.leaves):
+                    self.parts[to].append(at_step[number] * slope)
         return at_step, at_input[: len(self.leaves)]
 
     def users(self, number: int) -> list[int]:
@@ -93,6 +100,10 @@ def tried(random: np.random.Generator) -> Iterator[Program]:
     yield program
     program = Program("(data + x) * x", x=leaf())
     program.mul(program.add(program.data(leaf()), 0), 0)
+    yield program
+    program = Program("x + w, called twice", x=leaf(), w=leaf())
+    program.times = 2
+    program.add(0, 1)
     yield program
     yield at_random(random)
     program = Program("30 sums of a tensor with itself", x=leaf())
@@ -127,14 +138,16 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     beside: Finding | None = None
     for program in tried(random):
         upstream = random.uniform(0.5, 1.5, 3)
-        before = random.uniform(1, 2, (len(program.leaves) - 1, 3))
+        count = len(program.leaves)
+        before = random.uniform(1, 2, (count - 1 if program.times == 1 else 0, 3))
         plain = traversals.Program(
-            len(program.leaves),
+            count,
             np.array(program.inputs),
             np.array(program.steps),
             upstream,
             before,
             3 * len(program.steps) + 3,
+            program.times,
         )
         found = seen(traversals.traverse, (answer,), plain)
         fault = fault_in(found, program, upstream, before)
@@ -172,7 +185,7 @@ def fault_in(
 def called_again(program: Program, found: Traversal) -> Finding | None:
     """A rule that was called more than once."""
     for number, times in Counter(found.called.tolist()).items():
-        if times > 1:
+        if times > program.times:
             node = program.node(number)
             return say("called_again", program=program.name, node=node, times=times)
     return None
@@ -219,22 +232,32 @@ def wrong_leaf(
     program: Program, found: Traversal, right: Array, before: Array
 ) -> Finding | None:
     """The first leaf with another ``.grad`` than it should have."""
-    had_before = [np.zeros(3), *before]
-    came = zip(program.leaves, found.leaves, had_before, right, strict=True)
+    had_before = [*np.zeros((len(right) - len(before), 3)), *before]
+    wanted = program.times * right
+    came = zip(program.leaves, found.leaves, had_before, wanted, strict=True)
     for place, (leaf_name, leaf, had, new) in enumerate(came):
         got, said = leaf.grad, {"program": program.name, "leaf": leaf_name}
         if got is None:
             return say("leaf.none", **said)
         if got.shape == new.shape and np.allclose(got, had + new):
             continue
-        name = "leaf" if place else "leaf.overwritten"
-        if place and np.allclose(got, new):
-            name = "leaf.replaced"
-        elif place == 0 and np.allclose(got, 2 * new):
-            name = "leaf.twice"
-        arrays = {"got": got, "wanted": had + new, "had": had}
-        return say(name, **said, **arrays)
+        parts = program.parts[place]
+        usual = {
+            "again": [got] if program.times > 1 else [],
+            "replaced": [new] if had.any() else [],
+            "twice": [] if had.any() else [2 * new],
+            "overwritten": [had + each for each in parts] if len(parts) > 1 else [],
+        }
+        fits = partial(any_is, got)
+        shown = " and ".join([*map(in_short, parts[:3]), *["more" for _ in parts[3:4]]])
+        arrays = {"got": got, "wanted": had + new, "had": had, "parts": shown}
+        return say(named("leaf", usual, fits), **said, **arrays)
     return None
+
+
+def any_is(got: Array, told: Sequence[Array]) -> bool:
+    """Whether one of these is what came."""
+    return got.shape == (3,) and any([np.allclose(got, each) for each in told])
 
 
 def recorded(program: Program, found: Traversal) -> Finding | None:

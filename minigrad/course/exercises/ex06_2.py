@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -123,11 +124,13 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The first pair of shapes for which the numbers or the shape are not right."""
     gradients = [(numbers(random, *large), shape) for large, shape in PAIRS]
     tried = [(g, shape, attempt(answer, g, shape)) for g, shape in gradients]
-    found = [finding_of(*one) for one in tried]
-    first = next((finding for finding in found if finding), None)
+    found = [(finding_of(*one), one) for one in tried]
+    first, one = next((each for each in found if each[0]), (None, tried[0]))
     if first is None:
         return
-    yield first if first.ids else replace(first, ids=name_of(tried))
+    if not first.ids:
+        first = replace(first, ids=name_of(tried))
+    yield first if first.story else replace(first, looks_like=axes_of(*one))
 
 
 Tried = tuple[Array, Shape, Any]
@@ -142,7 +145,7 @@ def attempt(answer: Any, g: Array, shape: Shape) -> Any:
     given = minigrad.tensor(g.copy())
     try:
         made = answer(given, shape)
-    except Exception as error:
+    except (IndexError, ValueError, RuntimeError) as error:
         if says_todo(error):
             raise
         return error
@@ -165,21 +168,26 @@ def finding_of(g: Array, shape: Shape, made: Any) -> Finding | None:
         return say("no_tensor", made=made, **said)
     if made.shape != shape:
         name = "other_shape" if g.size else "other_shape.no_copy"
-        if g.size and is_squeezed(made, summed(g, shape)):
-            name = "other_shape.squeezed"
         return say(name, made=made.shape, **said)
     right = summed(g, shape)
     if np.allclose(made, right):
-        return None
+        other = made.dtype != g.dtype
+        return say("dtype", made=made.dtype, dtype=g.dtype, **said) if other else None
     at = tuple(int(i) for i in np.argwhere(~np.isclose(made, right))[0])
     place = f" at {list(at)}" if at else ""
-    return say("other_sum", got=made[at], at=place, wanted=right[at], **said)
+    name = "other_sum" if g.size else "other_sum.no_copy"
+    return say(name, got=made[at], at=place, wanted=right[at], **said)
 
 
-def is_squeezed(made: Array, right: Array) -> bool:
-    """Whether only axes of length 1 are missing, or too many."""
-    alike = np.squeeze(made).shape == np.squeeze(right).shape
-    return alike and np.allclose(np.squeeze(made), np.squeeze(right))
+def axes_of(g: Array, shape: Shape, made: Any) -> str:
+    """Over which axes it's a sum, or a mean, of g; empty if it isn't one."""
+    every = [a for n in range(g.ndim + 1) for a in combinations(range(g.ndim), n)]
+    for axes in every if g.size and is_array(made) else ():
+        for kind, told in {"sum": g.sum(axes), "mean": g.mean(axes)}.items():
+            if made.size == told.size and np.allclose(made.ravel(), told.ravel()):
+                over = {"kind": kind, "axes": axes, "shape": shape, "given": g.shape}
+                return say("over" if axes else "over.none", **over).what
+    return ""
 
 
 def name_of(tried: list[Tried]) -> tuple[str, ...]:
@@ -188,10 +196,12 @@ def name_of(tried: list[Tried]) -> tuple[str, ...]:
     Most learners first ask whether the shapes differ at all, some do not.
     """
     seen = [(g, shape, made) for g, shape, made in tried if is_array(made)]
+    if all(agrees(summed, False, *one) for one in seen):
+        return ()
     for asks in (False, True):
         for name, rule in RULES:
             told = [agrees(rule, asks, *one) for one in seen]
-            if told and all(told) and any(finding_of(*one) for one in seen):
+            if all(told):
                 return (name,)
     return ()
 

@@ -67,6 +67,7 @@ def cases_of_expand(random: np.random.Generator) -> list[Case]:
         ((3,), -1, 3),
         ((rows, columns), 1, 2),
         ((2, 2), 0, 2),
+        ((3,), 1, 1),
     ]
     return [
         Case(f"x of shape {shape}, axis {axis}, n {n}", (x, axis, n), g)
@@ -107,8 +108,7 @@ def wrong_in_expand(
         ("R08", g.sum(counted_on_x)),
         ("R11", np.asarray(g.sum())),
         ("R11", np.full(x.shape, g.sum())),
-        ("R14", first),
-        ("R14", last),
+        *[("R14", k * one) for k in (1, n) for one in (first, last)],
         ("L05", g.sum(axis) * x),
         ("C01", np.full(x.shape, float(n))),
         ("C01", np.ones_like(x)),

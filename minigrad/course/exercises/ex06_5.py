@@ -49,19 +49,22 @@ def wrong_step(
     linear: Any, loss: Any, random: np.random.Generator
 ) -> Iterator[Finding]:
     """How far one training step moves W and b, beside how far it should."""
+    seen: dict[int, list[float]] = {}
     for rows in (3, 5):
         x, W, b, target = drawn(random, rows)
         leaves = [minigrad.tensor(a, requires_grad=True) for a in (W, b)]
         y = linear.apply(minigrad.tensor(x), *leaves)
         loss.apply(y, minigrad.tensor(target)).backward()
         right = slopes(2 * (x @ W.T + b - target) / rows, x)
-        times = [ratio(*pair) for pair in zip(leaves, right, strict=True)]
+        seen[rows] = [ratio(*pair) for pair in zip(leaves, right, strict=True)]
+    is_fixed = np.allclose([t / 3 for t in seen[3]], [t / 5 for t in seen[5]])
+    for rows, times in seen.items():
         if times != [1, 1]:
-            yield from named_step(times, rows)
+            yield from named_step(times, rows, is_fixed)
 
 
-def named_step(times: list[float], rows: int) -> Iterator[Finding]:
-    """What a step that is off looks like."""
+def named_step(times: list[float], rows: int, is_fixed: bool) -> Iterator[Finding]:
+    """What a step that is off looks like; ``is_fixed``: it follows the rows."""
     said = [
         f"{name} {how_far(factor)}" for name, factor in zip("Wb", times, strict=True)
     ]
@@ -73,8 +76,10 @@ def named_step(times: list[float], rows: int) -> Iterator[Finding]:
         (1 / OUTPUTS, 1 / OUTPUTS): "both",
     }
     fitting = [name for factors, name in known.items() if np.allclose(times, factors)]
-    name = f"step.{[*fitting, 'other'][0]}"
-    yield say(name, rows=rows, said=" and ".join(said))
+    other = "fixed" if is_fixed and np.isclose(times[0], times[1]) else "other"
+    name = f"step.{[*fitting, other][0]}"
+    only = rows / times[0] if times[0] else 0
+    yield say(name, rows=rows, said=" and ".join(said), only=only)
 
 
 def how_far(factor: float) -> str:

@@ -30,5 +30,6 @@ def look_also(answer: Any, random: np.random.Generator) -> Faults:
             yield say("zeros", maker=work.zeros[0], **said)
         products = work.backward.count("mul")
         if (used == 1 and "cos" in work.backward) or products > ENOUGH[used]:
-            message = "needless.cosine" if used else "needless"
-            yield say(message, count=products, **said)
+            is_cosine = used == 1 and "cos" in work.backward
+            message = "needless.cosine" if is_cosine else "needless"
+            yield say(message, count=products, enough=ENOUGH[used], **said)

@@ -39,10 +39,10 @@ def test_of_the_test(hands_on: Any) -> Faults:
     about: dict[str, list[Asked]] = {rule.does: [] for rule in RULES}
     for place in minigrad.randperm(len(rules)).tolist():
         about[rules[place].does].append(asked(hands_on, rules[place].function))
+    accepted = []
     for number, rule in enumerate(RULES):
-        # Of several answers about one Function, one that is wrong counts.
-        worst = min if rule.right else max
-        said, measured, raised = worst(about[rule.does], key=is_right)
+        # A right one is accepted each time; of random numbers some tell nothing.
+        said, measured, raised = min(about[rule.does], key=is_right)
         by_slope = ".by_slope" if measured else ""
         if raised:
             yield raised
@@ -54,7 +54,9 @@ def test_of_the_test(hands_on: Any) -> Faults:
             name = rule.row["name"]
             if measured:
                 name = "by_slope.zeros" if name == "zeros" else "by_slope"
-            yield say(f"accepts.{name}", does=rule.does)
+            accepted.append(say(f"accepts.{name}", does=rule.does))
+    # A comparison that lets much pass may do so with any numbers.
+    yield from sorted(accepted, key=lambda f: not f.key.endswith("compared"))
 
 
 def asked(hands_on: Any, function: Any) -> Asked:

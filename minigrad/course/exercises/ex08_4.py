@@ -90,6 +90,9 @@ def wrong_slope(half: Any, w: Any, upstream: Any) -> Iterator[Finding]:
         yield say(name, node=node.name() if node else "None")
     elif not np.allclose(slope.numpy(), upstream.numpy() / 2):
         yield say("halved.slope", upstream=upstream, slope=slope)
+    elif half.dtype != w.dtype:
+        got, wanted = [t.detach().numpy().dtype for t in (half, w)]
+        yield say("halved.dtype", got=got, wanted=wanted)
 
 
 def tried(function: Callable[..., Any], w: Any) -> tuple[Any, Finding | None]:

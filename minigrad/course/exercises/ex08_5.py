@@ -18,6 +18,7 @@ def cases(random: np.random.Generator) -> list[Case]:
         ("both signs, and a 0", np.array([1.5, -2.0, 0.0, 0.5, -0.25])),
         *tensors(random),
         ("negative numbers only", -abs(numbers(random, 2))),
+        ("minus infinity among the numbers", np.array([-np.inf, 1.5, -0.5])),
     ]
     return with_upstreams(random, drawn)
 

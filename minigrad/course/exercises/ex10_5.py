@@ -38,6 +38,8 @@ def fault_in(
     """What is wrong with one call of it, if anything."""
     if isinstance(product, Crash):
         return say.of_crash("crashed", product)
+    if product.beside:
+        return say("beside")
     got, right = product.result, hessian_times(v, x, a, b)
     if got is None:
         name = "no_tensor.tuple" if product.kind == "tuple" else "no_tensor"
@@ -49,14 +51,13 @@ def fault_in(
         rows = hessian_times(np.ones_like(v), x, a, b)
         known = {"adds": slopes + right, "held": right, "twice": right * v}
         known |= {"rows": rows, "late": rows * v, "slopes": slopes * v}
+        known["diagonal"] = 6 * ((a * x).sum() * a**2 + b * x) * v
         # What was in x.grad before the call, ones, may be in it as well.
         near = [np.allclose(got, k) or np.allclose(got, k + 1) for k in known.values()]
         name = named("wrong", dict(zip(known, near, strict=True)), bool)
         at = np.unravel_index(int(np.argmax(abs(got - right))), right.shape)
         place = [int(i) for i in at]
         return say(name, v=v, at=place, got=float(got[at]), right=float(right[at]))
-    if product.beside:
-        return say("beside", size=x.size)
     if got.dtype != x.dtype:
         return say("dtype", got=got.dtype, wanted=x.dtype)
     if product.passes > ENOUGH:

@@ -63,8 +63,15 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
         moved = after.parameters - before
         name = named("off", moves, partial(np.allclose, moved))
         if name != "off.right":
-            got, right = float(moved[0]), float(moves["right"][0])
-            yield say(name, rows=rows, got=got, right=right)
+            ends = moved[[0, -1]], moves["right"][[0, -1]]
+            times = ends[0] / ends[1]
+            if name == "off" and np.allclose(moved, times[0] * moves["right"]):
+                name = "off.times"
+            elif name == "off":  # the last of all is in no slope
+                name = "off.penalty" if np.isclose(times[1], 1) else "off.score"
+            (got, last), (right, whole) = ends
+            said = {"got": got, "right": right, "last": last, "whole": whole}
+            yield say(name, rows=rows, times=times[0], **said)
         yield left_behind("train_step", after.changed)
 
 

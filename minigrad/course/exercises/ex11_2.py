@@ -10,7 +10,7 @@ import numpy as np
 
 from minigrad.course.check import Faults, Finding
 from minigrad.course.check.probes import seen
-from minigrad.course.check.probes.duals import Dual, run_programs
+from minigrad.course.check.probes.duals import Dual, Given, run_programs
 from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
@@ -23,40 +23,56 @@ MUL: dict[str, Rule] = {
     "cross.second": lambda a, da, b, db: a * db,
     "cross.both": lambda a, da, b, db: da * db,
     "turned": lambda a, da, b, db: a * da + b * db,
+    "square.first": lambda a, da, b, db: 2 * a * da,
+    "square.second": lambda a, da, b, db: 2 * b * db,
 }
 EXP: dict[str, Rule] = {
     "right": lambda y, x, dx: y * dx,
     "exp.alone": lambda y, x, dx: y,
     "exp.of_slope": lambda y, x, dx: math.exp(dx),
     "exp.input": lambda y, x, dx: x * dx,
+    "exp.power": lambda y, x, dx: x * math.exp(x - 1) * dx,
 }
 """Slopes of a product and of exp, and how they are known to go wrong."""
+
+ALONE = {"+": "slope.of_sum", ".": "slope.of_exp", "*": "slope.of_product"}
+"""Which message is about one operation by itself, by its sign."""
 
 
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The first program whose value or slope is not right."""
     if not isinstance(answer, type):
         yield say("no_class", answer=answer)
-    x, slope = random.uniform(1.2, 1.6), random.uniform(2, 3)
-    for run in seen(run_programs, (answer,), x, slope):
-        yield fault_in(run, x, slope)
+    given = {
+        "x": (random.uniform(1.2, 1.6), random.uniform(2, 3)),
+        "y": (random.uniform(2, 3), random.uniform(-1, -0.5)),
+        "z": (0.0, random.uniform(-2, -1)),
+    }
+    for run in seen(run_programs, (answer,), given):
+        yield fault_in(run, given)
 
 
-def fault_in(run: Dual, x: float, slope: float) -> Finding | None:
+def fault_in(run: Dual, given: Given) -> Finding | None:
     """What is wrong with what one program returned."""
-    shown = {"program": run.program, "x": round(x, 4), "t": round(slope, 4)}
+    used = [(name, *numbers) for name, numbers in given.items() if name in run.program]
+    at = [f"{name} = {value:.4f} with slope {slope:.4f}" for name, value, slope in used]
+    shown = {"program": run.program, "at": " and ".join(at), "changed": run.changed}
     if run.kind:
         return say("no_dual", kind=run.kind, **shown)
-    right = Known.run(run.program, x, slope, "right")
+    right = Known.run(run.program, given, "right")
     if run.changed:
         return say("changed", **shown)
     if not math.isclose(run.value, right.value):
         return say("value", got=run.value, right=right.value, **shown)
     if math.isclose(run.slope, right.slope):
         return None
-    names = [*EXP, *MUL][::-1]
-    usual = {wrong: Known.run(run.program, x, slope, wrong).slope for wrong in names}
+    # What comes later is only wrong where the rule was right before.
+    names = {"x * y": MUL, "x.exp()": EXP}.get(run.program, {})
+    usual = {wrong: Known.run(run.program, given, wrong).slope for wrong in names}
     name = named("slope", usual, lambda known: math.isclose(run.slope, known))
+    signs = [sign for sign in run.program if sign in ALONE]
+    if name == "slope" and len(signs) == 1:
+        name = ALONE[signs[0]]
     return say(name, got=run.slope, right=right.slope, **shown)
 
 
@@ -67,9 +83,10 @@ class Known:
         self.value, self.slope, self.rule = value, slope, rule
 
     @classmethod
-    def run(cls, program: str, x: float, slope: float, rule: str) -> Known:
+    def run(cls, program: str, given: Given, rule: str) -> Known:
         """What a program comes to."""
-        result: Known = eval(program, {"x": cls(x, slope, rule)})
+        duals = {name: cls(*numbers, rule) for name, numbers in given.items()}
+        result: Known = eval(program, dict(duals))
         return result
 
     def __add__(self, other: Known) -> Known:

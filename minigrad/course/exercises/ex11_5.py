@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from timeit import repeat
 from typing import Any
 
@@ -28,14 +29,20 @@ USUAL = 0.002
 CALLS: tuple[tuple[float, ...], ...] = ((0.5,), (0.5, 0.09), ())
 """Seconds of the first calls, cold, unsteady and steady; the rest take ``USUAL``."""
 
+MOST, SLOW, UNITS = 50, 10.7, (1e3, 1e6, 1e9)
+"""Calls of which each is slow once, and how slow; what a second may be taken for."""
+
 
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The function that takes times, on a clock of ours; then the three choices."""
     choices, seconds = answer
     for first in CALLS:
         yield fault_in(seen(timed, (seconds,), Pace((first,), (USUAL,))))
-    last = seen(timed, (seconds,), Pace((CALLS[0],), (USUAL,))).calls(0) - 1
-    yield fault_in(seen(timed, (seconds,), Pace((CALLS[0],), (USUAL,), (last,))))
+    calls = seen(timed, (seconds,), Pace((CALLS[0],), (USUAL,))).calls(0)
+    for slow in range(calls)[:-MOST:-1]:
+        yield fault_in(
+            seen(timed, (seconds,), Pace((CALLS[0],), (USUAL,), (slow,), SLOW))
+        )
     yield from wrong_choices(choices)
 
 
@@ -52,16 +59,17 @@ def fault_in(found: Timed) -> Finding | None:
         "no_clock": 0.0,
         "cold": took[0] if calls == 1 else math.inf,
         "once": took[1] if calls == 2 else math.inf,
-        "sum": sum(took),
-        "sum.warm": sum(took[1:]),
-        "last": took[-1] if calls > 2 else math.inf,
+        "slow": min(took, key=lambda one: abs(one - said)) if calls > 2 else math.inf,
         "mean": sum(took) / calls,
         "mean.warm": sum(took[1:]) / max(calls - 1, 1),
     }
     name = named("seconds", names, lambda value: abs(said - value) <= USUAL / 10)
-    times = round(said / USUAL) if math.isfinite(said) else 0
-    if name == "seconds" and 2 <= times <= calls and abs(said - times * USUAL) < 1e-6:
+    before = np.cumsum([0.0, *took])
+    sums = [b - a for a, b in combinations(before, 2)]
+    if name == "seconds" and any([math.isclose(said, each) for each in sums]):
         name = "seconds.sum"
+    if name == "seconds" and any([abs(said / k - USUAL) < USUAL / 10 for k in UNITS]):
+        name = "seconds.unit"
     return say(name, said=said, usual=USUAL, first=took[0], calls=calls)
 
 

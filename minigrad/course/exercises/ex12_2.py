@@ -28,7 +28,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
 
 def tried(random: np.random.Generator) -> Iterator[tuple[str, Array]]:
     """Tensors by what they are called in a message."""
-    for dtype in ("float64", "float32", "float16"):
+    for dtype in ("float64", "float16", "float32"):
         numbers = random.uniform(0.1, 100, (3, 4)) * random.choice([-1, 1], (3, 4))
         yield f"a {dtype} tensor of shape (3, 4)", numbers.astype(dtype)
     # Above 2048, a float16 knows even numbers only.

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Array, Crash, Faults, Finding, left_behind
+from minigrad.course.check import (
+    Array,
+    Crash,
+    Faults,
+    Finding,
+    left_behind,
+    lost_digits,
+)
 from minigrad.course.check.probes import checkpoints, tried
 from minigrad.course.check.probes.checkpoints import LAYERS, Checkpointed
 from minigrad.course.exercises.messages import Messages
@@ -54,23 +61,32 @@ def fault_in(run: Checkpointed, x: Array, w: Array, g: Array) -> Finding | None:
     if not np.array_equal(run.masks[0], run.masks[1]):
         masks = [mask[:6].astype(int) for mask in run.masks]
         return say("masks", first=masks[0], second=masks[1])
-    signs = {"goes_on": not run.goes_on, "drew": not run.drew}
+    signs = {"goes_on": not run.goes_on, "drew": not run.drew, "seeded": run.seeded}
     rest = say.first(signs) or left_behind("checkpoint", run.changed)
-    return wrong_gradient(run, wanted) or rest
+    ones = without_checkpoint(x, w, np.ones_like(g), run.masks[0])[1:]
+    lost = lost_digits("the result", "checkpoint", run.result, result)
+    return lost or wrong_gradient(run, wanted, ones) or rest
 
 
-def wrong_gradient(run: Checkpointed, wanted: list[Array]) -> Finding | None:
-    """The first gradient that isn't right."""
-    for name, got, right in (
-        ("x", run.grad_x, wanted[0]),
-        ("the weight that the function uses", run.grad_w, wanted[1]),
+def wrong_gradient(
+    run: Checkpointed, wanted: Sequence[Array], ones: Sequence[Array]
+) -> Finding | None:
+    """The first gradient that isn't right; ``ones``: what is, if ones were sent."""
+    for name, got, right, of_ones in (
+        ("x", run.grad_x, wanted[0], ones[0]),
+        ("the weight that the function uses", run.grad_w, wanted[1], ones[1]),
     ):
         if got is not None and np.allclose(got, right):
+            what = f"the gradient for {name}"
+            if lost := lost_digits(what, "checkpoint", got, right):
+                return lost
             continue
         kind = "gradient" if got is not None else "gradient.none"
-        if got is not None and np.allclose(got, 2 * right):
-            kind = "gradient.twice"
-        if name != "x":
+        if got is not None and np.allclose(got, of_ones):
+            kind = "gradient.ones"
+        elif got is not None and np.allclose(got, 2 * right):
+            kind = "gradient.twice" if run.above != 1 else "gradient"
+        elif name != "x" and (got is None or not got.any()):
             kind = "gradient.weight"
         shown = None if got is None else got[:3]
         return say(kind, name=name, got=shown, wanted=right[:3])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations, pairwise
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations, pairwise, permutations
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,15 @@ from minigrad.course.exercises.messages import Messages, named
 
 say = Messages(__name__)
 
+Rule = Callable[[Sequence[int], Sequence[int]], bool]
+
 LAYERS = 16
 WITHIN = 0.05
 
 
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """Layers of several kinds, with two cuts and with three."""
+    calls: list[tuple[list[int], tuple[int, ...]]] = []
     for sizes in tried(random):
         for k in (2, 3):
             given = list(sizes)
@@ -26,8 +29,11 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
             if not are_cuts(said, k):
                 yield say("no_cuts", said=said, k=k)
             yield in_order(said)
-            yield fault_in(tuple(sorted(map(int, said))), sizes)
             yield left_behind("best_cuts", () if given == sizes else ("sizes.numbers",))
+            calls.append((sizes, tuple(sorted(map(int, said)))))
+    name = named("missed", RULES, lambda rule: all([rule(*call) for call in calls]))
+    for sizes, cuts in calls:
+        yield fault_in(cuts, sizes, name)
 
 
 def tried(random: np.random.Generator) -> Iterator[list[int]]:
@@ -56,21 +62,56 @@ def in_order(said: Any) -> Finding | None:
     return None if list(said) == sorted(said) else say("no_order", said=said)
 
 
-def fault_in(cuts: tuple[int, ...], sizes: list[int]) -> Finding | None:
+def fault_in(cuts: tuple[int, ...], sizes: list[int], name: str) -> Finding | None:
     """What is wrong with these cuts; None if their peak is as good as the lowest."""
     k = len(cuts)
-    every = {each: costs(sizes, each) for each in combinations(range(1, LAYERS), k)}
-    got, lowest = sum(every[cuts]), min(map(sum, every.values()))
+    got, lowest = peak(sizes, cuts), min([peak(sizes, each) for each in choices(k)])
     if got <= lowest * (1 + WITHIN):
         return None
+    kept, largest = costs(sizes, cuts)
+    shown = {"cuts": list(cuts), "kept": kept, "largest": largest}
+    return say(name, sizes=sizes, k=k, got=got, lowest=lowest, **shown)
+
+
+def choices(k: int) -> Iterator[tuple[int, ...]]:
+    """All choices of so many places."""
+    return combinations(range(1, LAYERS), k)
+
+
+def peak(sizes: Sequence[int], cuts: Sequence[int]) -> int:
+    """What is kept, and the largest segment."""
+    return sum(costs(sizes, cuts))
+
+
+def least(cost: Callable[[Sequence[int], Sequence[int]], int]) -> Rule:
+    """Whether no other cuts have less of this cost."""
+
+    def rule(sizes: Sequence[int], cuts: Sequence[int]) -> bool:
+        return cost(sizes, cuts) == min([cost(sizes, c) for c in choices(len(cuts))])
+
+    return rule
+
+
+def is_even(sizes: Sequence[int], cuts: Sequence[int]) -> bool:
+    """Whether the segments have as many layers, up to one."""
     lengths = [b - a for a, b in pairwise([0, *cuts, LAYERS])]
-    usual = {
-        "even": cuts if max(lengths) - min(lengths) <= 1 else (),
-        "equal_sums": min(every, key=lambda each: every[each][1]),
-        "cheap": min(every, key=lambda each: every[each][0]),
-    }
-    name = named("missed", usual, lambda each: each == cuts)
-    return say(name, sizes=sizes, k=k, cuts=list(cuts), got=got, lowest=lowest)
+    return max(lengths) - min(lengths) <= 1
+
+
+def is_greedy(sizes: Sequence[int], cuts: Sequence[int]) -> bool:
+    """Whether in some order each cut is the best one beside those before it."""
+
+    def is_best(before: Sequence[int], place: int) -> bool:
+        others = {*range(1, LAYERS)} - {*before}
+        peaks = {p: peak(sizes, sorted([*before, p])) for p in others}
+        return peaks[place] == min(peaks.values())
+
+    return any(
+        [
+            all([is_best(order[:n], order[n]) for n in range(len(order))])
+            for order in permutations(cuts)
+        ]
+    )
 
 
 def costs(sizes: Sequence[int], cuts: Sequence[int]) -> tuple[int, int]:
@@ -78,3 +119,12 @@ def costs(sizes: Sequence[int], cuts: Sequence[int]) -> tuple[int, int]:
     edges = [0, *cuts, len(sizes)]
     segments = [sum(sizes[a:b]) for a, b in pairwise(edges)]
     return sum([sizes[p - 1] for p in cuts]), max(segments)
+
+
+RULES: dict[str, Rule] = {
+    "even": is_even,
+    "equal_sums": least(lambda sizes, cuts: costs(sizes, cuts)[1]),
+    "cheap": least(lambda sizes, cuts: costs(sizes, cuts)[0]),
+    "greedy": is_greedy,
+}
+"""Of all that was said, by what it may have been chosen."""

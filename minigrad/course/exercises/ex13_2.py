@@ -9,20 +9,26 @@ import numpy as np
 from minigrad.course.check import Array, Faults, left_behind
 from minigrad.course.check.probes.checkers import Judged
 from minigrad.course.exercises.messages import Messages
-from minigrad.course.exercises.rules import Rule, asked, rules_of
+from minigrad.course.exercises.rules import Rule, asked, function_of, rules_of
 
 say = Messages(__name__)
 
 MOVED = 1e-10
 """How far an element is from where it was if it was moved at all."""
 
-WIDE = 1e-5
-"""Farther than it should be moved."""
+WIDE, NARROW = 1e-5, 1e-7
+"""Farther than it should be moved, and less far."""
 
 TIMES = 2
 """A wrong rule is asked about so often; the text has another number of some."""
 
 RULES = rules_of(__name__)
+TWINS_TIMES = 4
+TWINS = {
+    ".no_g": function_of({"forward": "x * x", "backward": "2 * x"}),
+    ".twice": function_of({"forward": "x * x", "backward": "g * 4 * x"}),
+}
+"""Wrong rules that are right where what's measured is off by the same factor."""
 
 
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
@@ -38,19 +44,44 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
             at, by = moved
             number = x.ravel()[at]
             yield say("not_undone", at=at, number=number, by=f"{by:.1g}", **said)
+        elif "x.grad" in found.changed:
+            yield left_behind("gradcheck", ("x.grad",))
         elif found.said is not rule.right:
-            name = "refuses" if rule.right else "accepts"
-            yield say(f"{name}{why(found, x, rule.right)}", **said)
+            if rule.right:
+                name = f"refuses{why_refused(answer, found, x, rule)}"
+            else:
+                name = f"accepts{why_accepted(found, x)}"
+            yield say(name, **said)
         yield left_behind("gradcheck", found.changed)
+    if (far := np.abs(moves_of(found, x)).max(initial=0.0)) < NARROW:
+        yield say("refuses.narrow", moved=far, rule="", x="")
 
 
-def why(found: Judged, x: Array, is_right: bool) -> str:
-    """Which habit made the check say so, by what it asked."""
-    moves = np.array(found.asked).reshape(len(found.asked), -1) - x.ravel()
-    if is_right:
-        one_sided = moves.size and not (moves.min() < -MOVED and moves.max() > MOVED)
-        wide = moves.size and np.abs(moves).max() > WIDE
-        return ".one_sided" if one_sided else ".wide" if wide else ""
+def moves_of(found: Judged, x: Array) -> Array:
+    """How far each element was moved, in a row for each call of f."""
+    return np.asarray(found.asked.reshape(len(found.asked), -1) - x.ravel())
+
+
+def why_refused(answer: Any, found: Judged, x: Array, rule: Rule) -> str:
+    """Which habit made the check refuse a right rule, by what it asks and accepts."""
+    moves, numbers = moves_of(found, x), [3 + np.arange(6.0)] * TWINS_TIMES
+    signs = {
+        ".one_sided": moves.size and not (moves.min() < -MOVED and moves.max() > MOVED),
+        ".wide": np.abs(moves).max(initial=0.0) > WIDE,
+        ".at_zero": "at_zero" in rule.row,
+        ".near": rule.does == "off by less than is allowed",
+    }
+    named = [name for name, sign in signs.items() if sign] or [
+        name
+        for name, twin in TWINS.items()
+        if asked(answer, Rule(twin, "", False, {}), numbers, TWINS_TIMES - 1).said
+    ]
+    return (*named, "")[0]
+
+
+def why_accepted(found: Judged, x: Array) -> str:
+    """Which habit made the check accept a wrong rule, by what it asked."""
+    moves = moves_of(found, x)
     if not len(found.sent):
         return ".nothing_sent"
     if x.size == 1:
@@ -69,7 +100,7 @@ def moved_for_good(found: Judged, x: Array) -> tuple[int, float] | None:
 
     A check that moves all at once, along a direction, never moves one alone.
     """
-    moves = found.asked.reshape(len(found.asked), -1) - x.ravel()
+    moves = moves_of(found, x)
     counts = [int(count) for count in (np.abs(moves) > MOVED).sum(1)]
     left = found.left - x.ravel()
     if np.abs(left).max() <= MOVED:

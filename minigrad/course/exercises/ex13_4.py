@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Faults, Finding
-from minigrad.course.check.probes import checkers, opinions, seen
+from minigrad.course.check import Crash, Faults, Finding
+from minigrad.course.check.probes import checkers, opinions, seen, tried
 from minigrad.course.exercises.gym.random_inputs import numbers
 from minigrad.course.exercises.messages import Messages
 from minigrad.course.exercises.rules import function_of
@@ -16,11 +16,11 @@ from minigrad.course.exercises.rules import function_of
 say = Messages(__name__)
 
 RULES = [
-    ({"of": "x, w", "forward": "(x * w).sum()", "backward": f"({slopes})"}, says)
-    for slopes, says in (
-        ("2 * g * w, g * x", False),
-        ("g * w, 1.01 * g * x", False),
-        ("g * w, g * x", True),
+    ({"of": "x, w", "forward": forward, "backward": f"({slopes})"}, says)
+    for forward, slopes, says in (
+        ("(x * w.T).sum()", "2 * g * w.T, g * x.T", False),
+        ("(x * w.T).sum()", "g * w.T, 1.01 * g * x.T", False),
+        ("(x * w.T).sum()", "g * w.T, g * x.T", True),
     )
 ]
 """Products, and what a test has to say of them."""
@@ -30,8 +30,9 @@ def look_at(answer: Sequence[Any], random: np.random.Generator) -> Faults:
     """The test first, which nobody was to touch; then each Function."""
     linear, gap, passes = answer
     for rule, right in RULES:
-        given = function_of(rule), (2, 3), (2, 3)
-        if seen(opinions.opinion_on, (passes,), *given).said is not right:
+        given = function_of(rule), (2, 3), (3, 2)
+        found = tried(opinions.opinion_on, (passes,), *given)
+        if isinstance(found, Crash) or found.said is not right:
             yield say("test.strict" if right else "test")
     yield from look_at_linear(linear, random)
     yield from look_at_gap(gap, random)

@@ -65,7 +65,8 @@ def look_at_residual(residual: Any, x: Array) -> Iterator[Finding]:
         is_cut = code is not None and "forward" not in code.co_names
         yield say("residual.cut" if is_cut else "residual.dead", **said)
     elif not np.allclose(slope, 1 + np.cos(x)):
-        yield say("residual.slope", **said)
+        is_lost = np.allclose(slope, np.cos(x))
+        yield say("residual.lost" if is_lost else "residual.slope", **said)
     elif "SineBackward" not in found.nodes:
         yield say("residual.without", nodes=", ".join(found.nodes), **said)
 

@@ -40,8 +40,12 @@ def fault_in(answer: Any, numbers: Any, seed: int) -> Finding | None:
         writes = int(found.writes[:, both[0]].max())
         name = "race.rarer" if writes < len(numbers) // 2 else "race"
         return say(name, **said, writes=writes)
-    if ((found.writes > 0) @ (found.left != 0)).astype(bool).sum() < 2:
-        return say("one_thread")
+    assert found.left is not None
+    workers = ((found.writes > 0) @ (found.left != 0)).astype(bool).sum()
+    if workers < 2:
+        return say("one_thread" if workers else "nothing")
+    if np.array_equal(np.sort(abs(found.left[found.left != 0])), np.sort(numbers)):
+        return say("stored", count=len(numbers))
     if (totals != right).any():
         return say("value", got=float(totals[0]), right=right, numbers=numbers)
     return None if found.doubled == TWICE * right else say("for_show")

@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Array, Crash, Faults, Finding, left_behind
+from minigrad.course.check import (
+    Array,
+    Crash,
+    Faults,
+    Finding,
+    left_behind,
+    lost_digits,
+)
 from minigrad.course.check.probes import batches, tried
 from minigrad.course.check.probes.batches import Mapped
 from minigrad.course.exercises import timings
@@ -22,11 +29,13 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     w, x, targets = (random.uniform(0.5, 2, shape) for shape in ((3,), (5, 3), (5,)))
     run = tried(batches.each_gradient, (by_vmap,), w, x, targets)
     errors = 2 * (x @ w - targets)[:, None]
-    yield wrong_gradients(run, errors * x, errors * w)
+    yield wrong_gradients(run, errors * x, errors * w, errors[:, 0])
     yield from timings.look_at(speedup, random, ("speedup", "slow", "fast"))
 
 
-def wrong_gradients(run: Mapped | Crash, each: Array, for_x: Array) -> Finding | None:
+def wrong_gradients(
+    run: Mapped | Crash, each: Array, for_x: Array, errors: Array
+) -> Finding | None:
     """What is wrong with the gradients; the loss is to be called once for all."""
     if isinstance(run, Crash):
         return say.of_crash("crashed", run)
@@ -36,12 +45,15 @@ def wrong_gradients(run: Mapped | Crash, each: Array, for_x: Array) -> Finding |
     if same(got, each):
         name = "loop" if run.calls else "loop.unused"
         loops = say(name, calls=run.calls) if run.calls != 1 else None
-        return loops or left_behind("by_vmap", run.changed)
+        lost = lost_digits("the result", "by_vmap", got, each)
+        return loops or lost or left_behind("by_vmap", run.changed)
     known = {
         "mean": [mean, each / len(each), np.tile(mean, (len(each), 1))],
-        "sum": [each.sum(0)],
+        "sum": [each.sum(0), np.tile(each.sum(0), (len(each), 1))],
         "transposed": [each.T],
         "for_x": [for_x],
+        "for_target": [-errors],
+        "losses": [errors**2 / 4],
     }
     name = named("gradients", known, lambda wrong: any(same(got, w) for w in wrong))
     return say(name, got=got, shape=got.shape, wanted=each[0], count=len(each))

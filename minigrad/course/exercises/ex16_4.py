@@ -33,7 +33,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     weights: list[Array] = []
     for size in [WIDTH] * DEPTH + [CLASSES]:
         matrix = random.normal(size=(size, WIDTH)) * (2 / WIDTH) ** 0.5
-        weights += [matrix.astype(np.float32), np.zeros(size, np.float32)]
+        weights += [matrix.astype(np.float32), random.random(size, np.float32) / 10]
     run = seen(weighed, (answer,), x, y, tuple(weights), STEPS, RATE)
     exactly = minigrad.tensor(x.astype(float)), minigrad.tensor(y)
     doubles = tuple([each.astype(float) for each in weights])
@@ -66,10 +66,14 @@ def judged(
             return True
         return not np.abs(found - gradient).max() <= 0.02 * np.abs(gradient).max()
 
+    def is_near(found: float, wrong: float) -> bool:
+        return abs(found - wrong) <= 1e-3 * wrong
+
     off = np.abs(run.losses - losses) / losses[0]
     signs = {
-        "loss.last": bool(abs(run.losses[0] - with_last) <= 1e-3 * with_last),
+        "loss.last": off[0] > 0.01 and is_near(run.losses[0], with_last),
         "loss": not off[0] <= 0.01,
+        "gradient.none": run.gradient is None,
         "gradient": differs(run.gradient),
         "curve": not off.max() <= 0.01,
         "double.before": differs(run.before),

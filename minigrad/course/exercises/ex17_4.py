@@ -69,5 +69,8 @@ def fault_in(
         right, got = np.array(recorded[key]), value.astype(float)
         if not np.allclose(got, right, close, 0):
             digits = np.allclose(got, right, 1e-6)
-            return say("digits" if digits else key, case=name, dtype=dtype, part=part)
+            off = tuple(np.argwhere(~np.isclose(got, right, close, 0))[0].tolist())
+            shown = {"at": off, "got": got[off], "right": right[off]}
+            key = "digits" if digits else key
+            return say(key, case=name, dtype=dtype, part=part, **shown)
     return None

@@ -16,6 +16,8 @@ from minigrad.course.exercises.messages import Messages
 say = Messages(__name__)
 
 WORDS = ("yes", "no", "-")
+ALWAYS = (1, 2, 3, 5)
+"""Questions that apply to every Function."""
 
 
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
@@ -28,6 +30,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     for number, word in enumerate(said, 1):
         if word not in WORDS:
             yield say("review.open", number=number, word=word, text=text_of(number))
+        if word == "-" and number in ALWAYS:
+            yield say("review.applies", number=number, text=text_of(number))
     found = tried(reviewed, (mine, example))
     if isinstance(found, Crash):
         yield say.of_crash("crashed", found, error=found.text.splitlines()[0])

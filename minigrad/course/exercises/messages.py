@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -12,7 +13,15 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Crash, Finding, pass_on_todo, side_effects
+from minigrad.course.check import (
+    Array,
+    Crash,
+    Finding,
+    pass_on_todo,
+    question_about,
+    side_effects,
+    story_about,
+)
 
 WORDS = ("what", "where", "looks_like", "hint")
 NOTHING: Mapping[str, Any] = {}
@@ -52,16 +61,23 @@ class Messages:
 
         Its key is what the exception says, unless it has a ``says`` of its own; it may
         have the name of a class, ``raises``, as well. ``what`` is the exception's text
-        unless it's given. What an untouched exercise raises is raised again.
+        unless it's given, and ``where`` ends with the learner's line. What an untouched
+        exercise raises is raised again.
         """
         pass_on_todo(crash)
         values = {"text": crash.text} | values
         said = self._said(name)
         rows = list(rows_of(said))
         fitting = [row for row in rows if is_about(row, crash)]
-        usual = {"what": "{text}", "crashed": True}
+        story = story_about(crash.text)
+        usual = {"what": "{text}", "crashed": True, "looks_like": "{story}"}
         row = fitting[0] if fitting else {}
-        return _finding({**usual, **said, **row}, values, self._key(name, row))
+        found = _finding(
+            {**usual, **said, **row}, {**values, "story": story}, self._key(name, row)
+        )
+        line = f", line {crash.number}: {crash.line}" if crash.line else ""
+        found = replace(found, where=found.where + line)
+        return found.with_hint("" if found.hint else question_about(crash.text))
 
     def _key(self, name: str, row: Mapping[str, Any] = NOTHING) -> str:
         return key_of(self._module, name, row)
@@ -162,23 +178,38 @@ def is_about(row: Mapping[str, Any], crash: Crash) -> bool:
 
 def _finding(said: Mapping[str, Any], values: Mapping[str, Any], key: str) -> Finding:
     known: dict[str, Any] = {key: said[key] for key in FLAGS if key in said}
-    shown = {name: in_short(value) for name, value in values.items()}
+    shown = in_digits(values)
     known |= {key: flat(said.get(key, "")).format(**shown) for key in WORDS}
     return Finding(tuple(said.get("mistakes", ())), **known, key=key)
 
 
-def in_short(value: Any) -> Any:
-    """A value as a message shows it: of arrays and tensors each number to four digits.
+def in_digits(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values as a message shows them, with so many digits that different ones differ.
+
+    >>> in_digits({"got": np.array([1.0, 2 / 3]), "right": np.array([1.0, 0.66667])})
+    {'got': '[1, 0.6666667]', 'right': '[1, 0.66667]'}
+    """
+    arrays = {
+        name: v.detach().numpy() if isinstance(v, minigrad.Tensor) else v
+        for name, v in values.items()
+        if isinstance(v, np.ndarray | minigrad.Tensor)
+    }
+    shown: dict[str, str] = {}
+    for digits in (4, 7, 12):
+        shown = {name: in_short(value, digits) for name, value in arrays.items()}
+        if len({*shown.values()}) == len({v.tobytes() for v in arrays.values()}):
+            break
+    return {**values, **shown}
+
+
+def in_short(array: Array, digits: int = 4) -> str:
+    """An array as a message shows it.
 
     >>> in_short(np.array([1.0, 2 / 3]))
     '[1, 0.6667]'
     """
-    if isinstance(value, minigrad.Tensor):
-        value = value.detach().numpy()
-    if not isinstance(value, np.ndarray):
-        return value
-    shown: Any = {"float_kind": "{:.4g}".format, "bool": str}
-    return np.array2string(value, separator=", ", formatter=shown)
+    shown: Any = {"float_kind": f"{{:.{digits}g}}".format, "bool": str}
+    return np.array2string(array, separator=", ", formatter=shown)
 
 
 def flat(text: str) -> str:

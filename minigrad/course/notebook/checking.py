@@ -6,7 +6,6 @@ import importlib
 import importlib.util
 import re
 import secrets
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -65,9 +64,7 @@ def is_without_a_person() -> bool:
     Every frontend says so with each cell (``allow_stdin`` of Jupyter's protocol): those
     that execute a notebook from top to bottom by themselves say no.
     """
-    if not _in_ipython():
-        return False
-    kernel = getattr(sys.modules["IPython"].get_ipython(), "kernel", None)
+    kernel = getattr(forms.shell(), "kernel", None)
     if kernel is None:
         return False
     content = kernel.get_parent().get("content", {})
@@ -149,7 +146,7 @@ class ShownVerdict(Verdict):
     cell: int = 0
 
     def _ipython_display_(self) -> None:
-        if sys.modules["IPython"].get_ipython().execution_count != self.cell:
+        if forms.shell().execution_count != self.cell:
             _display(self)
 
 
@@ -161,7 +158,8 @@ def _display(verdict: Verdict) -> None:
 
 def _show(verdict: Verdict, answer: object, strict: bool) -> ShownVerdict | None:
     """Display the verdict; under IPython as HTML, elsewhere as text."""
-    if not _in_ipython():
+    shell = forms.shell()
+    if shell is None:
         if not strict or verdict.state == SOLVED:
             print(verdict)
         return None
@@ -174,14 +172,7 @@ def _show(verdict: Verdict, answer: object, strict: bool) -> ShownVerdict | None
                 lambda: replay.replay_of(verdict, answer),
             )
         )
-    cell = sys.modules["IPython"].get_ipython().execution_count
-    return ShownVerdict(**vars(verdict), cell=cell)
-
-
-def _in_ipython() -> bool:
-    """Whether an IPython session runs; never imports IPython."""
-    module = sys.modules.get("IPython")
-    return module is not None and module.get_ipython() is not None
+    return ShownVerdict(**vars(verdict), cell=shell.execution_count)
 
 
 @dataclass(frozen=True)

@@ -240,8 +240,6 @@ def form_of(form: str) -> Any:
         )._repr_html_()
 
     return forms.question_form(
-        f"Form {form}",
-        HOW,
         [
             {
                 "id": number,
@@ -251,9 +249,11 @@ def form_of(form: str) -> Any:
             }
             for number, item in shown.items()
         ],
-        {number: before[item.id] for number, item in shown.items()} if before else {},
         committed,
-        Kept(form, before)._repr_html_() if before else "",
+        title=f"Form {form}",
+        text=HOW,
+        kept={number: before[item.id] for number, item in shown.items() if before},
+        outcome=Kept(form, before)._repr_html_() if before else "",
         locks=True,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -112,21 +113,33 @@ class Home:
         if checking.is_without_a_person():
             return {"text/plain": repr(self), "text/html": self.page()}
         ask = "Ask: a question, a name from the code, or an error message"
-        search = forms.search_form(ask, answers)
+        about = "Find the cell that answers"
+        questions = [{"id": "", "text": ask, "choices": []}]
+        search = forms.answering(
+            lambda said: ("", answers(said[""])),
+            partial(forms.question_form, questions, press="Search", about=about),
+        )
         about = "Write a ten-minute notebook of what you missed"
         button = forms.button(
-            "Review", about, lambda: forms.Page(review()._repr_html_())
+            "Review", about, lambda: forms.page(review()._repr_html_())
         )
-        head, table = forms.Refillable(self.head()), forms.Refillable(self.table())
+        head, table = forms.filled(self.head()), forms.filled(self.table())
 
-        def go(label: str) -> None:
-            paths.choose(names[label])
+        def go(chosen: dict[str, str]) -> str:
+            paths.choose(names[chosen[""]])
             anew = Home()
-            head.fill(anew.head())
-            table.fill(anew.table())
+            forms.filled(anew.head(), head)
+            forms.filled(anew.table(), table)
+            return ""
 
         names = {way.label: way.name for way in paths.WAYS}
-        path = forms.choice_form("Your path", list(names), self.path.label, go)
+        path = forms.question_form(
+            [{"id": "", "text": "Your path", "choices": names}],
+            go,
+            kept={"": self.path.label},
+            press="Choose",
+            about="Go on along this path",
+        )
         whole = forms.column(head, search, button, path, table)
         return forms.bundle_of(whole, repr(self))
 

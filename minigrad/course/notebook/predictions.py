@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from minigrad import errors
@@ -228,12 +228,11 @@ def form_of(asked: Prediction) -> Any:
         found = asked.outcome(asked.commit(answers[""]))
         return found._repr_html_(), found.trace
 
-    return forms.locking_form(
-        "Predict",
-        [{"id": "", "text": asked.question, "choices": list(asked.choices)}],
-        {"": kept} if kept else {},
-        committed,
-    )
+    question = {"id": "", "text": asked.question, "choices": asked.choices}
+    before = {"": kept} if kept else {}
+    more: Any = {"title": "Predict", "kept": before, "locks": True}
+    make = partial(forms.question_form, [question], **more)
+    return forms.answering(committed, make, before)
 
 
 def chosen(label: str, choices: Sequence[str], answer: str) -> str:

@@ -306,7 +306,7 @@ class ReportCard:
         return f"{steps}: the loss went from {first:.3g} to {last:.3g}{of_last}."
 
     def _graph(self) -> str:
-        return page.output_of(self.trace._drawn(), 640)
+        return page.output_of(self.trace._pictured(), 640)
 
     def _met(self) -> str:
         solved = f"{errors.count_of(self.solved, 'exercise')} solved so far."

@@ -127,7 +127,7 @@ def sheet_of(title: str, asked: list[Card]) -> Sheet:
             }
             for card in asked
         ]
-        return forms.question_form(title, "", questions, {}, commit)
+        return forms.question_form(questions, commit, title=title)
 
     return Sheet("\n".join(lines), form)
 

@@ -76,7 +76,6 @@ def question_form(asked: Exercise) -> Any:
 
     A prediction is made once; what is investigated may be answered again.
     """
-    head = asked.heading, exercises.flat(asked.statement)
     questions = [
         {"id": q.id, "text": q.text, "program": q.program, "choices": q.choices}
         for q in asked.questions
@@ -85,11 +84,12 @@ def question_form(asked: Exercise) -> Any:
     if not is_usable(asked, kept):
         kept = {}
     return forms.question_form(
-        *head,
         questions,
-        kept,
         lambda said: verdict_on(asked, said),
-        shown(asked, kept),
+        title=asked.heading,
+        text=exercises.flat(asked.statement),
+        kept=kept,
+        outcome=shown(asked, kept),
         locks=asked.kind == "P",
     )
 
@@ -107,12 +107,17 @@ def is_usable(asked: Exercise, kept: Any) -> bool:
 
 def order_form(asked: Exercise) -> Any:
     """The lines as a form that comes back with the order that was committed."""
-    head = asked.heading, exercises.flat(asked.statement)
-    lines = {line.id: line.text for line in asked.lines}
     kept = last_answer(asked.id)
     kept = kept if isinstance(kept, list) else []
-    return forms.order_form(
-        *head, lines, kept, lambda said: verdict_on(asked, said), shown(asked, kept)
+    return forms.form(
+        lambda said: verdict_on(asked, said),
+        shown(asked, kept),
+        kind="order",
+        title=asked.heading,
+        text=exercises.flat(asked.statement),
+        lines=[{"id": line.id, "text": line.text} for line in asked.lines],
+        kept=kept,
+        about="Run your program and see",
     )
 
 
@@ -139,8 +144,15 @@ def because(label: str, prompt: str, text: str = "") -> Sheet:
 
         def keep(said: str) -> str:
             journal.note(journal.BECAUSE, label, prompt=prompt, text=said)
-            return forms.note("Kept. It comes back in course.review().")
+            return "<div>Kept. It comes back in course.review().</div>"
 
-        return forms.because_form(prompt, kept[-1]["text"] if kept else "", keep)
+        return forms.form(
+            keep,
+            kind="because",
+            text=prompt,
+            kept=kept[-1]["text"] if kept else "",
+            press="Keep",
+            about="Keep these words; they come back in the review",
+        )
 
     return Sheet(f"{prompt}\n  Because ...", form)

@@ -106,7 +106,7 @@ class TorchCalls:
                     node.holds_ctx(args[0])
                 else:
                     self._tell.say("setup")
-                self._tell.story.say_forward_runs(node)
+                self._tell.story.say_forward_runs()
 
         def keeps(ctx: Any, *args: Any) -> None:
             with self._tell.looking():

@@ -8,7 +8,6 @@ export function advance(state, event, story) {
   else if (event.ctx) state.cid = event.ctx.id;
   notePhase(state, event, story.isEngine(event.s));
   noteMemory(state, event);
-  merge(state.handles, event.h);
   if (event.out) state.printed += event.out;
   HANDLERS[event.k]?.(state, event, story);
   if (event.left !== undefined) state.left[event.n] = event.left;
@@ -188,6 +187,7 @@ const HANDLERS = {
       const edge = story.edges[id];
       if (edge) state.nodes[edge.to] ||= "seen";
     }
+    for (const { name } of event.outs || []) if (name) state.handles[name] = event.n;
   },
 
   "backward.begin"(state, event) {

@@ -1,5 +1,7 @@
 """Answers to 06.3; those to 06.2 are here, too."""
 
+from functools import partial
+
 from minigrad.autograd import Function
 
 

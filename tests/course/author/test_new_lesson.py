@@ -73,7 +73,7 @@ def test_prediction_that_is_laid_out_has_an_outcome_and_a_step(clone: Path) -> N
     call = build.code(asking, solved=True).replace("\n)", '\n    answer="6",\n)')
     outcome = eval(call, names)
     assert outcome.right
-    assert outcome.trace.start > 0
+    assert outcome.trace.data["meta"]["start"] > 0
     assert journal.entries("19.first", journal.ANSWERED)
 
 

@@ -124,18 +124,20 @@ ROWS: list[tuple[str, str, str, str, Any]] = [
     ("P10", "first", "MulConstant", "ConstantOnTheClass", without("first", "shared")),
     ("P10", "second", "MulConstant", "ClassRemembersUntilBackward", TWO_CALLS),
     ("P10", "Trial.rewritten", "GradientReversal", "ReturnsTheSameMemory", False),
+    ("P10", "Trial.for_forward", "SigmoidWithJvp", "KeepsItsInputForJvp", ()),
     ("P10", "Trial.kept", "Mul", "StoreOnTheClass", True),
-    ("P11", "Pass.upstream_changed", "Exp", "WritesIntoUpstream", False),
+    ("P11", "Pass.upstream_changed", "Exp", "WritesIntoItsArray", False),
     ("P10", "shared", "MulConstant", "StoreByTheTensor", None),
     ("P11", "expanded", "NumpySin", "ReadsTheMemory", UNUSUAL),
     ("P11", "transposed", "NumpySin", "InTheOrderOfMemory", None),
     ("P11", "sliced", "NumpySin", "SideBySide", None),
     ("P11", "reversed", "NumpySin", "FromTheLowestAddress", None),
-    ("P12", "written", "Square", "InputInAListOfClosures", None),
+    ("P12", "written", "Square", "InputInAZip", None),
     ("P13", "Trial.saved", "Exp", "SavesAnIntermediate", ()),
     ("P13", "Saved.at_call", "Square", "ChangesWhatItSaved", of_trials(as_packed)),
     ("P13", "Saved.packed", "Square", "ChangesWhatItSaved", of_trials(as_saved)),
     ("P13", "Saved.in_graph", "Exp", "SavesAnIntermediate", True),
+    ("P13", "Saved.shares_memory", "Relu_", "CopyOfTheResult", True),
     ("P14", "Trial.attributes", "Exp", "ResultAsAttribute", ()),
     ("P14", "Attribute.kind", "ReLU", "ArrayMask", "Tensor"),
     ("P14", "Attribute.value", "Square", "SquareOfTheKeptArray", NOTHING),
@@ -209,7 +211,8 @@ FRAME = {
 @cache
 def seen_of(exercise: str, name: str) -> tuple[rows.Answer, list[Facts], References]:
     """A known answer, what is seen of it, and the truth beside it."""
-    found = catalogue.load("01.4" if exercise == "Mul" else f"gym.{exercise}")
+    others = {"Mul": "01.4", "Relu_": "08.5", "SigmoidWithJvp": "11.4"}
+    found = catalogue.load(others.get(exercise, f"gym.{exercise}"))
     answer = rows.named(found.id, name)
     cases = found.cases(np.random.default_rng(0))
     references = References(found, cases)

@@ -59,7 +59,7 @@ def told(of: Any, cases: Any, backward: Any = None, forward: Any = None) -> str:
             POWER,
             POWERS,
             lambda g, x, n: (g * n * x ** float(n - 1) * (n > 0), None),
-            "It's wrong where n is negative, and right in all other cases.",
+            "It's wrong where n is negative, and right in the others that ran.",
         ),
         (
             POWER,

@@ -44,19 +44,23 @@ def test_commit_says_wrong_by_the_run() -> None:
     assert 'data-state="wrong"' in said
 
 
+def start_of(found: Any) -> int:
+    start: int = found.trace.data["meta"]["start"]
+    return start
+
+
 def test_player_opens_at_the_deciding_step() -> None:
     found = asked(answer="2")
     (event,) = [e for e in found.trace.data["events"] if "was empty" in e["say"]]
-    assert found.trace.data["events"][found.trace.start - 1] is event
+    assert found.trace.data["events"][start_of(found) - 1] is event
     page = found._repr_mimebundle_()["text/html"]
-    assert f'data-start="{found.trace.start}"' in page
+    assert f'data-start="{start_of(found)}"' in page
 
 
 def test_steps_are_found_one_behind_the_other_or_not_at_all() -> None:
-    found = asked(answer="2", at=["was empty", "Its box keeps"])
-    assert found.trace.start == 0
+    assert start_of(asked(answer="2", at=["was empty", "Its box keeps"])) == 0
     found = asked(answer="2", at=["Its box keeps", "was empty"])
-    assert found.trace.start == asked(answer="2").trace.start > 0
+    assert start_of(found) == start_of(asked(answer="2")) > 0
 
 
 def test_second_commit_changes_nothing() -> None:

@@ -29,6 +29,7 @@ from minigrad.course.exercises import catalogue, flat
 from minigrad.course.site import pages, pyodide
 from minigrad.course.site.pages import lessons, playground, reference
 from minigrad.course.site.pages.shared import Shared
+from minigrad.views import graph
 from minigrad.views import page as view
 from tests.browser import conftest
 from tests.browser.browser_edition import refuse_others, served
@@ -156,11 +157,13 @@ def test_outputs_are_those_of_a_run_and_players_have_their_recording(
     assert "trust the notebook" not in page
 
 
-def test_graph_of_a_player_is_a_file_that_the_page_names(tmp_path: Path) -> None:
+def test_graph_of_a_player_is_a_file_that_the_page_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recording = playground.play("x * w").recording
     assert recording is not None
     data = recording._pictured()
-    data["graph"]["svg"] = "<svg>drawn</svg>"
+    monkeypatch.setattr(graph, "svg_of", lambda dot: ("<svg>drawn</svg>", "dot"))
     shared = Shared(tmp_path / "shared")
     shown = shared.taken_out(view.output_of(data), up="up/")
     name = re.search(

@@ -22,11 +22,12 @@ class Checkpointed:
     ``calls``: how often the function ran, ``forward`` of them before backward began.
     ``alive``: how many tensors from its middle were there after forward. ``masks``: a
     row for each call, of what it has kept. ``result``, ``grad_x`` and ``grad_w`` are
-    numbers; the function uses w without getting it. ``above``: how often the node of
-    the operation that made x ran. ``goes_on``: backward has drawn nothing for others;
-    ``drew``: forward has drawn for others, too. ``mixed``: the function of another
-    checkpoint ran in its place. ``changed``: what is different about x and w, but for
-    .grad.
+    numbers; the function uses w without getting it, and ``grad_w`` is what was added to
+    its .grad, which held ones. ``above``: how often the node of the operation that made
+    x ran. ``goes_on``: backward has drawn nothing for others; ``drew``: forward has
+    drawn for others, too; ``seeded``: but not as the function does by itself.
+    ``mixed``: the function of another checkpoint ran in its place. ``changed``: what is
+    different about x and w, but for .grad.
     """
 
     calls: int = 0
@@ -39,6 +40,7 @@ class Checkpointed:
     above: int = 0
     goes_on: bool = True
     drew: bool = True
+    seeded: bool = False
     mixed: bool = False
     changed: tuple[str, ...] = ()
 
@@ -73,16 +75,21 @@ def checkpointed(
     minigrad.manual_seed(int(x.size))
     start = minigrad.tensor(x, requires_grad=True)
     weight = minigrad.tensor(w, requires_grad=True)
+    weight.grad = minigrad.ones_like(weight).detach()
     function, runs = Segment(weight, drops), []
     given = start if leaf else start * 1.0
     above: Any = given.grad_fn
     if above is not None:
         above.register_hook(lambda *_: runs.append(1))
     said: dict[str, Any] = {}
-    lent, begun = Lent(x=[given], w=[weight]), minigrad.get_rng_state().numpy().copy()
+    lent, begun = Lent(x=[given], w=[weight]), minigrad.get_rng_state()
+    minigrad.rand(given.shape if drops else 0)
+    after = minigrad.get_rng_state().numpy().copy()
+    minigrad.set_rng_state(begun)
     result = answer(function, given)
     state = minigrad.get_rng_state().numpy()
-    said["drew"] = not drops or not np.array_equal(begun, state)
+    said["drew"] = not drops or not np.array_equal(begun.numpy(), state)
+    said["seeded"] = not np.array_equal(after, state)
     said["forward"], said["alive"] = len(function.masks), function.alive()
     said["result"] = result.detach().numpy().copy()
     # Somebody else draws, in another checkpoint, before backward runs.
@@ -98,7 +105,8 @@ def checkpointed(
     said["changed"] = lent.changed()
     if function.masks:
         said["masks"] = np.array(function.masks)
-    for name, tensor in (("grad_x", start), ("grad_w", weight)):
-        if tensor.grad is not None:
-            said[name] = tensor.grad.numpy().copy()
+    if start.grad is not None:
+        said["grad_x"] = start.grad.numpy().copy()
+    if weight.grad is not None:
+        said["grad_w"] = weight.grad.numpy() - 1
     return Checkpointed(**said)

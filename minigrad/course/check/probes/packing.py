@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import minigrad
 from minigrad.course.check.facts import Array, Crash
 from minigrad.course.check.lifetimes import watch
@@ -78,13 +80,13 @@ def size_of(part: Any) -> int:
 
 @dataclass(frozen=True)
 class Stored:
-    """What a block did with two tensors that a product saves.
+    """What a block did with what some products save, each a tensor of its own.
 
     ``files`` and ``size``: what lay in the folder after forward. ``keeps``: one that
     nobody else needs was still alive then. ``first`` and ``second``: the gradients of
-    two backwards. ``left``: the files after the block; the crash was in ``stage``.
-    ``swallowed``: what was raised inside didn't come out. ``changed``: which modes are
-    different afterwards.
+    x and of w in two backwards. ``left``: the files after the block; the crash was in
+    ``stage``. ``swallowed``: what was raised inside didn't come out. ``changed``: which
+    modes are different afterwards.
     """
 
     files: int = 0
@@ -97,6 +99,9 @@ class Stored:
     changed: tuple[str, ...] = ()
     stage: str = ""
     crash: Crash | None = None
+
+
+FACTORS = tuple(range(3, 11))
 
 
 class StopHereError(Exception):
@@ -125,21 +130,27 @@ def inside(
     """The program; what is seen goes into ``said``."""
     leaf, other = [minigrad.tensor(each, requires_grad=True) for each in (x, w)]
     with answer(Path(folder)):
-        tripled = leaf * 3
-        watched = watch(tripled=tripled)
-        result = (tripled * other).sum()
-        del tripled
+        result, alive = minigrad.zeros(()), 0
+        for factor in FACTORS:
+            multiple = leaf * factor
+            watched = watch(multiple=multiple)
+            result = result + (multiple * other).sum()
+            # What comes next may get the place in memory, and so the id, of this one.
+            del multiple
+            alive += watched.alive()["multiple"]
         files = files_in(folder)
         said["files"] = len(files)
         said["size"] = sum([os.path.getsize(file) for file in files])
-        said["keeps"] = watched.alive()["tripled"]
+        said["keeps"] = alive > 0
         if raises:
             raise StopHereError
         for stage, last in (("first", False), ("second", True)):
             said["stage"] = stage
-            leaf.grad = None
+            leaf.grad = other.grad = None
             result.backward(retain_graph=not last)
-            said[stage] = None if leaf.grad is None else leaf.grad.numpy().copy()
+            nothing = minigrad.full_like(leaf.detach(), np.nan)
+            found = [nothing if t.grad is None else t.grad for t in (leaf, other)]
+            said[stage] = np.array([each.numpy() for each in found])
         said["stage"] = "end"
     del result
 

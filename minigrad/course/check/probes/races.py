@@ -93,7 +93,12 @@ class Runner:
             steps += 1
             if steps > MOST_STEPS:
                 raise TooManyStepsError("a thread goes on and on")
-        return [self.share * each for each in shared]
+        for each in shared:
+            if not isinstance(each, int | float):
+                self.kind = f"a {type(each).__name__} in a shared place"
+        if self.kind:
+            self.shared = Places(threads, places)
+        return [self.share * each for each in self.shared]
 
 
 def raced(answer: Callable[..., Any], numbers: Array, seed: int, runs: int) -> Raced:
@@ -103,8 +108,7 @@ def raced(answer: Callable[..., Any], numbers: Array, seed: int, runs: int) -> R
     for share in [TWICE, *[1.0] * runs]:
         runner = Runner(random, share)
         said = answer(numbers.tolist(), runner)
-        shared = runner.shared
-        kind = runner.kind
+        shared, kind = runner.shared, runner.kind
         if not kind and (isinstance(said, bool) or not isinstance(said, int | float)):
             kind = f"a {type(said).__name__}"
         totals.append(0.0 if kind else float(said))

@@ -27,8 +27,8 @@ class Program:
     ``inputs`` has a row for each; the first ``leaves`` of them need gradients.
     ``steps`` has a row for each step: 0 for a sum or 1 for a product, and its two
     arguments, inputs from 0 on, and results of steps from -1 on downward. ``before``
-    is what the leaves but the first have as their .grad. ``most``: so many calls of
-    rules are let through.
+    is what the last leaves have as their .grad. ``most``: so many calls of rules are
+    let through. The answer is called ``times`` times.
     """
 
     leaves: int
@@ -37,6 +37,7 @@ class Program:
     upstream: Array
     before: Array
     most: int
+    times: int = 1
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,8 @@ def traverse(answer: Callable[..., Any], program: Program) -> Traversal:
         x, y = [inputs[n] if n >= 0 else results[-1 - n] for n in places]
         results.append(kinds[kind].apply(x, y))
     leaves = inputs[: program.leaves]
-    for leaf, row in zip(leaves[1:], program.before, strict=True):
+    with_grad = leaves[len(leaves) - len(program.before) :]
+    for leaf, row in zip(with_grad, program.before, strict=True):
         leaf.grad = minigrad.tensor(row)
     step = {result.grad_fn: number for number, result in enumerate(results)}
     crash = None
@@ -151,7 +153,8 @@ def traverse(answer: Callable[..., Any], program: Program) -> Traversal:
     lent, no_engine = Lent(g=g, leaf=leaves), NoEngine()
     observe.add(no_engine)
     try:
-        answer(results[-1].grad_fn, g)
+        for _ in range(program.times):
+            answer(results[-1].grad_fn, g)
     except Exception as error:
         crash = crash_at_a_node(error)
     finally:

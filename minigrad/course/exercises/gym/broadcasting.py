@@ -22,6 +22,7 @@ def pairs(random: np.random.Generator) -> list[Case]:
         ((2, 2), (2, 2)),
         ((), (rows, columns)),
         ((blocks, 2, rows), (2, 1)),
+        ((1, 2, 1), (rows, 1, columns)),
         ((2, 0), (0,)),
     ]
     drawn = [_case(random, first, second) for first, second in shapes]

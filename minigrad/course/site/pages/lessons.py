@@ -206,7 +206,7 @@ def as_prediction(cell: NotebookNode, shared: Shared) -> None:
     )
     answer = shared.keep_packed(json.dumps({"outcomes": outcomes[0], "shown": shown}))
     asked = [{"id": "", "text": question, "choices": choices}]
-    spec = {"key": answer, **forms.asked("Predict", "", asked, {})}
+    spec = {"key": answer, **forms.asked(asked, title="Predict")}
     listed = "".join([f"<li>{with_code(choice)}</li>" for choice in choices])
     as_markdown(
         cell,
