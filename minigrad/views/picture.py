@@ -312,14 +312,15 @@ def _card(title: str, sub: str) -> Json:
 def _lines(title: str) -> list[str]:
     """A long title in two lines, cut at a gap: in a formula, at what is done last.
 
-    >>> _lines("p + x * 2.0"), _lines("log_softmax")
-    (['p', '+ x * 2.0'], ['log_', 'softmax'])
+    >>> _lines("p + x * 2.0"), _lines("p += x * 2.0"), _lines("log_softmax")
+    (['p', '+ x * 2.0'], ['p', '+= x * 2.0'], ['log_', 'softmax'])
     """
 
     def how_tight(place: int) -> tuple[int, int, float]:
         depth = title.count("(", 0, place) - title.count(")", 0, place)
         sign = title[place + 1 :].partition(" ")[0]
-        return depth, BINDS.get(sign, TIGHT), abs(place - len(title) / 2)
+        binds = 0 if sign.endswith("=") else BINDS.get(sign, TIGHT)
+        return depth, binds, abs(place - len(title) / 2)
 
     gaps = [place for place, letter in enumerate(title) if letter in " _"]
     if len(title) < 9 or not gaps:

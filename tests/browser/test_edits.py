@@ -210,8 +210,11 @@ def test_saved_value_attribute_and_gradient_are_typed_over(
     at = next(i for i, e in enumerate(data["events"], 1) if NODE in e["say"])
     notebook.go(at)
     node = node_of(data, "SquareBackward")
+    frame.evaluate("player.player.inspect(false)")
     type_over(frame, what.replace("SquareBackward", node), text)
     told(frame, says)
+    frame.evaluate("player.player.inspect(true)")
+    assert frame.locator(".ctx .row.changed").count() == int(mark == "entry")
     shown = frame.evaluate(SHOWN)
     changed = {place.split()[0] for place, (_, _, is_it) in shown.items() if is_it}
     assert mark in changed
@@ -303,6 +306,7 @@ def test_change_of_an_input_starts_anew(notebook: Notebook) -> None:
     assert frame.locator(".edited").count() == 0
     assert frame.locator(".badge").is_hidden()
     assert frame.locator(".found").is_visible()
+    assert frame.evaluate("document.activeElement.type") == "search"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

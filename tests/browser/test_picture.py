@@ -420,7 +420,7 @@ def test_number_in_the_box_of_a_built_in_operation_goes_when_it_is_released(
     still: Page, tmp_path: Path
 ) -> None:
     page = opened(still, readers(), tmp_path)
-    box = page.locator(".call", has_text="w * 3").locator(".box")
+    box = page.locator(".box", has_text="MulBackward0")
     place = "player.player.story.events.findIndex(({k}) => k === 'backward.begin')"
     page.evaluate(f"player.player.go({place})")
     assert box.locator(".cell.inside").all_text_contents() == ["3"]

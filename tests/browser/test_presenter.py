@@ -35,6 +35,7 @@ def test_presenter_pauses_before_an_outcome_and_one_key_goes_on(look: Open) -> N
     assert plain is not None
     assert large is not None
     assert large["height"] > 1.2 * plain["height"]
+    assert "program, line " in (page.locator(".strip").text_content() or "")
     says = page.locator(".say")
     page.keyboard.press(" ")
     assert says.text_content() == "What happens next?"

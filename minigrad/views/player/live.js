@@ -52,6 +52,7 @@ class Live {
     channel.onShown = (text) => this.show(JSON.parse(text));
   }
 
+  /** @param {Shown} shown */
   show({ trace, inputs, values, problems, printed, drawn, by }) {
     const fresh = !this.fields;
     if (fresh) this.build(inputs);

@@ -43,6 +43,7 @@ function opened(before) {
   const inspects = root.classList.contains("inspecting");
   const asked = found.box.hidden ? null : found.asked;
   const focused = root.contains(document.activeElement);
+  const searches = found.input === document.activeElement;
   return (player) => {
     [player.timeline.box.open, player.ctx.locals.open] = open;
     if (before.engine) player.showEngine();
@@ -51,7 +52,9 @@ function opened(before) {
     lookedAt(before.graph, player.graph);
     if (asked) Object.assign(player.found, { asked }).again();
     player.root.querySelectorAll(".body").forEach((body, place) => body.scrollTo(bodies[place][0], bodies[place][1]));
-    if (focused) player.root.focus({ preventScroll: true });
+    // What is typed on would be taken for keys of the player.
+    const field = searches ? player.found.input : player.root;
+    if (focused) field.focus({ preventScroll: true });
   };
 }
 
