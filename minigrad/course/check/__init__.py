@@ -76,6 +76,7 @@ from minigrad.course.check.verdict import (
     panel,
     with_code,
 )
+from minigrad.course.check.wording import told_apart
 
 __all__ = [
     "CRASHED",
@@ -151,6 +152,7 @@ __all__ = [
     "submission",
     "ten_questions",
     "thrown",
+    "told_apart",
     "tolerance",
     "traits",
     "trials",

@@ -57,14 +57,15 @@ def wrong_step(
         loss.apply(y, minigrad.tensor(target)).backward()
         right = slopes(2 * (x @ W.T + b - target) / rows, x)
         seen[rows] = [ratio(*pair) for pair in zip(leaves, right, strict=True)]
-    is_fixed = np.allclose([t / 3 for t in seen[3]], [t / 5 for t in seen[5]])
+    fits = [rows / factor if factor else 0 for rows in seen for factor in seen[rows]]
+    is_one = fits[0] > 0.5 and np.allclose(fits, round(fits[0]))
     for rows, times in seen.items():
         if times != [1, 1]:
-            yield from named_step(times, rows, is_fixed)
+            yield from named_step(times, rows, round(fits[0]) if is_one else 0)
 
 
-def named_step(times: list[float], rows: int, is_fixed: bool) -> Iterator[Finding]:
-    """What a step that is off looks like; ``is_fixed``: it follows the rows."""
+def named_step(times: list[float], rows: int, only: int) -> Iterator[Finding]:
+    """What a step that is off looks like; it may be right for ``only`` so many rows."""
     said = [
         f"{name} {how_far(factor)}" for name, factor in zip("Wb", times, strict=True)
     ]
@@ -76,9 +77,7 @@ def named_step(times: list[float], rows: int, is_fixed: bool) -> Iterator[Findin
         (1 / OUTPUTS, 1 / OUTPUTS): "both",
     }
     fitting = [name for factors, name in known.items() if np.allclose(times, factors)]
-    other = "fixed" if is_fixed and np.isclose(times[0], times[1]) else "other"
-    name = f"step.{[*fitting, other][0]}"
-    only = rows / times[0] if times[0] else 0
+    name = f"step.{[*fitting, 'fixed' if only else 'other'][0]}"
     yield say(name, rows=rows, said=" and ".join(said), only=only)
 
 

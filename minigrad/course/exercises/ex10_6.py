@@ -69,8 +69,11 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
                 name = "off.times"
             elif name == "off":  # the last of all is in no slope
                 name = "off.penalty" if np.isclose(times[1], 1) else "off.score"
+            if name == "off.penalty" and np.isclose(times[0], 1):
+                name = "off.some"
             (got, last), (right, whole) = ends
             said = {"got": got, "right": right, "last": last, "whole": whole}
+            said["count"] = int((~np.isclose(moved, moves["right"])).sum())
             yield say(name, rows=rows, times=times[0], **said)
         yield left_behind("train_step", after.changed)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from minigrad.course.check import Faults, Finding
+from minigrad.course.check import Faults, Finding, told_apart
 from minigrad.course.check.probes import seen
 from minigrad.course.check.probes.duals import Dual, Given, run_programs
 from minigrad.course.exercises.messages import Messages, named
@@ -54,7 +54,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
 
 def fault_in(run: Dual, given: Given) -> Finding | None:
     """What is wrong with what one program returned."""
-    used = [(name, *numbers) for name, numbers in given.items() if name in run.program]
+    letters = run.program.replace("exp", "")
+    used = [(name, *numbers) for name, numbers in given.items() if name in letters]
     at = [f"{name} = {value:.4f} with slope {slope:.4f}" for name, value, slope in used]
     shown = {"program": run.program, "at": " and ".join(at), "changed": run.changed}
     if run.kind:
@@ -63,7 +64,8 @@ def fault_in(run: Dual, given: Given) -> Finding | None:
     if run.changed:
         return say("changed", **shown)
     if not math.isclose(run.value, right.value):
-        return say("value", got=run.value, right=right.value, **shown)
+        got, wanted = told_apart(run.value, right.value, 5)
+        return say("value", got=got, right=wanted, **shown)
     if math.isclose(run.slope, right.slope):
         return None
     # What comes later is only wrong where the rule was right before.
@@ -73,7 +75,8 @@ def fault_in(run: Dual, given: Given) -> Finding | None:
     signs = [sign for sign in run.program if sign in ALONE]
     if name == "slope" and len(signs) == 1:
         name = ALONE[signs[0]]
-    return say(name, got=run.slope, right=right.slope, **shown)
+    got, wanted = told_apart(run.slope, right.slope, 5)
+    return say(name, got=got, right=wanted, **shown)
 
 
 class Known:

@@ -59,13 +59,14 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
 
 def moves_of(found: Judged, x: Array) -> Array:
     """How far each element was moved, in a row for each call of f."""
-    return np.asarray(found.asked.reshape(len(found.asked), -1) - x.ravel())
+    return np.asarray(found.asked.reshape(-1, x.size) - x.ravel())
 
 
 def why_refused(answer: Any, found: Judged, x: Array, rule: Rule) -> str:
     """Which habit made the check refuse a right rule, by what it asks and accepts."""
     moves, numbers = moves_of(found, x), [3 + np.arange(6.0)] * TWINS_TIMES
     signs = {
+        ".still": not moves.any(),
         ".one_sided": moves.size and not (moves.min() < -MOVED and moves.max() > MOVED),
         ".wide": np.abs(moves).max(initial=0.0) > WIDE,
         ".at_zero": "at_zero" in rule.row,

@@ -16,11 +16,11 @@ from minigrad.course.exercises.rules import function_of
 say = Messages(__name__)
 
 RULES = [
-    ({"of": "x, w", "forward": forward, "backward": f"({slopes})"}, says)
-    for forward, slopes, says in (
-        ("(x * w.T).sum()", "2 * g * w.T, g * x.T", False),
-        ("(x * w.T).sum()", "g * w.T, 1.01 * g * x.T", False),
-        ("(x * w.T).sum()", "g * w.T, g * x.T", True),
+    ({"of": "x, w", "forward": "(x * w.T).sum()", "backward": f"({slopes})"}, says)
+    for slopes, says in (
+        ("2 * g * w.T, g * x.T", False),
+        ("g * w.T, 1.01 * g * x.T", False),
+        ("g * w.T, g * x.T", True),
     )
 ]
 """Products, and what a test has to say of them."""

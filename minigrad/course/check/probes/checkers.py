@@ -54,11 +54,15 @@ def judged(answer: Callable[..., Any], function: Any, numbers: Array) -> Judged:
     asked: list[Array] = []
     sent: list[Array] = []
 
+    def noted(g: Any) -> None:
+        if g is not None:
+            sent.append(g.detach().numpy().copy())
+
     def watched(x: Any) -> Any:
         asked.append(x.detach().numpy().copy())
         y = function.apply(x)
         if y.requires_grad:
-            y.register_hook(lambda g: sent.append(g.detach().numpy().copy()))
+            y.register_hook(noted)
         return y
 
     lent = Lent(x=x)

@@ -25,7 +25,7 @@ class Checkpointed:
     numbers; the function uses w without getting it, and ``grad_w`` is what was added to
     its .grad, which held ones. ``above``: how often the node of the operation that made
     x ran. ``goes_on``: backward has drawn nothing for others; ``drew``: forward has
-    drawn for others, too; ``seeded``: but not as the function does by itself.
+    drawn for others, too; ``seeded``: but the same again in another checkpoint.
     ``mixed``: the function of another checkpoint ran in its place. ``changed``: what is
     different about x and w, but for .grad.
     """
@@ -82,20 +82,17 @@ def checkpointed(
     if above is not None:
         above.register_hook(lambda *_: runs.append(1))
     said: dict[str, Any] = {}
-    lent, begun = Lent(x=[given], w=[weight]), minigrad.get_rng_state()
-    minigrad.rand(given.shape if drops else 0)
-    after = minigrad.get_rng_state().numpy().copy()
-    minigrad.set_rng_state(begun)
+    lent, begun = Lent(x=[given], w=[weight]), minigrad.get_rng_state().numpy().copy()
     result = answer(function, given)
-    state = minigrad.get_rng_state().numpy()
-    said["drew"] = not drops or not np.array_equal(begun.numpy(), state)
-    said["seeded"] = not np.array_equal(after, state)
+    after = minigrad.get_rng_state().numpy().copy()
+    said["drew"] = not drops or not np.array_equal(begun, after)
     said["forward"], said["alive"] = len(function.masks), function.alive()
     said["result"] = result.detach().numpy().copy()
     # Somebody else draws, in another checkpoint, before backward runs.
     others = Segment(weight.detach() * 2, True)
     beside = answer(others, minigrad.tensor(x, requires_grad=True) * 1.0)
     state = minigrad.get_rng_state().numpy().copy()
+    said["seeded"] = np.array_equal(after, state)
     result.backward(minigrad.tensor(upstream))
     now = minigrad.get_rng_state().numpy()
     said["goes_on"] = bool(np.array_equal(state, now))

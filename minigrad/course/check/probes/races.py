@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,7 @@ class Runner:
             if steps > MOST_STEPS:
                 raise TooManyStepsError("a thread goes on and on")
         for each in shared:
-            if not isinstance(each, int | float):
+            if not isinstance(each, Real):
                 self.kind = f"a {type(each).__name__} in a shared place"
         if self.kind:
             self.shared = Places(threads, places)
