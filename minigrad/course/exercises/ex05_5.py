@@ -98,8 +98,8 @@ def tried(random: np.random.Generator) -> Iterator[Program]:
     long_arm = program.mul(program.mul(a, 2), 2)
     program.mul(program.add(a, 2), long_arm)
     yield program
-    program = Program("(data + x) * x", x=leaf())
-    program.mul(program.add(program.data(leaf()), 0), 0)
+    program = Program("data * x + x", x=leaf())
+    program.add(program.mul(program.data(leaf()), 0), 0)
     yield program
     program = Program("x + w, called twice", x=leaf(), w=leaf())
     program.times = 2
