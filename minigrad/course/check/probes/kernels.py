@@ -32,6 +32,12 @@ def peak_of_conv(answer: Any, x: Array, w: Array) -> int:
     return least_peak(forward_and_back, answer, x, w)
 
 
+def peak_of_forward(answer: Any, x: Array, w: Array) -> int:
+    """The same of forward alone, beside x and w themselves."""
+    leaves = [minigrad.tensor(each, requires_grad=True) for each in (x, w)]
+    return least_peak(MINIGRAD.apply, answer, *leaves, 1)
+
+
 def forward_and_back(answer: Any, x: Array, w: Array) -> None:
     """One call with padding 1."""
     leaves = [minigrad.tensor(each, requires_grad=True) for each in (x, w)]
