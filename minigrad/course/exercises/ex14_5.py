@@ -72,7 +72,7 @@ def without_an_edge(x: Array) -> Iterator[tuple[Array, Array]]:
 
 
 def look_also(answer: Any, random: np.random.Generator) -> Faults:
-    """The bytes that a long signal takes: with a wide kernel, and with many channels."""
+    """The bytes that long signals take: with a wide kernel, and with many channels."""
     x, w = random.normal(size=(1, 2, LENGTH)), random.normal(size=(1, 2, WIDTH))
     got = int(seen(peak_of_conv, (answer,), x, w))
     said = {"answer": answer.__name__, "budget": BUDGET, "unfolded": x.nbytes * WIDTH}
