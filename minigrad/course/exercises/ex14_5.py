@@ -9,7 +9,7 @@ import numpy as np
 
 from minigrad.course.check import Array, Arrays, Faults
 from minigrad.course.check.probes import seen
-from minigrad.course.check.probes.kernels import peak_of_conv, peak_of_forward
+from minigrad.course.check.probes.kernels import peak_of_conv, peaks_of_conv
 from minigrad.course.exercises.gym import conv1d
 from minigrad.course.exercises.messages import Messages
 
@@ -78,9 +78,10 @@ def look_also(answer: Any, random: np.random.Generator) -> Faults:
     said = {"answer": answer.__name__, "budget": BUDGET, "unfolded": x.nbytes * WIDTH}
     if got > BUDGET:
         yield say("bytes", got=got, **said)
-    # Of many channels y keeps one: it's much smaller than a copy of x.
+    # With as much padding as there is signal, a padded copy is three times as large.
     x, w = random.normal(size=(1, CHANNELS, LENGTH)), np.ones((1, CHANNELS, 3))
-    got = int(seen(peak_of_forward, (answer,), x, w))
-    if got > 0.75 * x.nbytes:
-        y = LENGTH * x.itemsize
-        yield say("copy", got=got, x=x.nbytes, y=y, **said)
+    peaks = seen(peaks_of_conv, (answer,), x, w, LENGTH).tolist()
+    for method, peak, most in zip(("forward", "backward"), peaks, (2, 3), strict=True):
+        if peak > most * x.nbytes:
+            shown = {"method": method, "peak": peak, "x": x.nbytes}
+            yield say("copy", padding=LENGTH, most=most * x.nbytes, **shown, **said)
