@@ -277,7 +277,8 @@ def _set_to_0(x: Array, result: Callable[[], Any]) -> None:
             found.append(ys if isinstance(ys, tuple) else (ys,))
     for below, there, above in zip(*found, strict=True):
         steps = there - below, above - there
-        if not np.allclose(*steps, rtol=1e-2, atol=TINY * 1e-2) or np.max(steps) > 0.1:
+        is_smooth = np.allclose(*steps, rtol=1e-2, atol=TINY * 1e-2)
+        if not is_smooth or np.max(np.abs(steps)) > 0.1:
             x[place] = was
             return
     x[place] = 0
