@@ -84,7 +84,8 @@ mg.func.grad(Decay.apply)(mg.tensor(8.0), mg.tensor(0.0), 3)
 #
 # The conversion of this one stopped halfway: run the cell below it and read the error.
 # Repair it so that `Sigmoid.apply(x)` still returns one tensor, exp is computed once,
-# and ctx keeps one array. A second derivative has to be right, too. (About 10 minutes.)
+# and ctx keeps one array. Where the result is 0, as at -1000, the slope is 0. A second
+# derivative has to be right, too. (About 10 minutes.)
 
 
 # %% tags=["exercise"]

@@ -34,6 +34,7 @@ class Program:
         self.results: list[Array] = []
         self.steps: list[tuple[int, int, int]] = []
         self.parts: list[list[Array]] = []
+        self.to_data = np.zeros((0, 3))
 
     def value(self, place: int) -> Array:
         """The numbers at a place."""
@@ -58,7 +59,10 @@ class Program:
         return -len(self.results)
 
     def gradients(self, upstream: Array) -> tuple[Array, Array]:
-        """What has to arrive at each step, and at each leaf; ``parts`` of these."""
+        """What has to arrive at each step, and at each leaf; ``parts`` of these.
+
+        ``to_data`` is what rules send to where no gradient is needed.
+        """
         self.parts = [[] for _ in self.leaves]
         at_step = np.zeros((len(self.steps), 3))
         at_input = np.zeros((len(self.inputs), 3))
@@ -71,6 +75,7 @@ class Program:
                 there[place] += at_step[number] * slope
                 if 0 <= to < len(self.leaves):
                     self.parts[to].append(at_step[number] * slope)
+        self.to_data = at_input[len(self.leaves) :]
         return at_step, at_input[: len(self.leaves)]
 
     def users(self, number: int) -> list[int]:
@@ -98,8 +103,8 @@ def tried(random: np.random.Generator) -> Iterator[Program]:
     long_arm = program.mul(program.mul(a, 2), 2)
     program.mul(program.add(a, 2), long_arm)
     yield program
-    program = Program("(data + x) * x", x=leaf())
-    program.mul(program.add(program.data(leaf()), 0), 0)
+    program = Program("data * x + x", x=leaf())
+    program.add(program.mul(program.data(leaf()), 0), 0)
     yield program
     program = Program("x + w, called twice", x=leaf(), w=leaf())
     program.times = 2
@@ -246,6 +251,7 @@ def wrong_leaf(
             "again": [got] if program.times > 1 else [],
             "replaced": [new] if had.any() else [],
             "twice": [] if had.any() else [2 * new],
+            "beside": [had + new - p + d for p in parts for d in program.to_data],
             "overwritten": [had + each for each in parts] if len(parts) > 1 else [],
         }
         fits = partial(any_is, got)

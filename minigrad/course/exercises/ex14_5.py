@@ -9,13 +9,13 @@ import numpy as np
 
 from minigrad.course.check import Array, Arrays, Faults
 from minigrad.course.check.probes import seen
-from minigrad.course.check.probes.kernels import peak_of_conv
+from minigrad.course.check.probes.kernels import peak_of_conv, peaks_of_conv
 from minigrad.course.exercises.gym import conv1d
 from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
 
-LENGTH, WIDTH = 400, 30
+CHANNELS, LENGTH, WIDTH = 8, 400, 30
 BUDGET = 60_000
 """Bytes: a dozen times what x, w and y take, and a fourth of x unfolded."""
 
@@ -72,10 +72,16 @@ def without_an_edge(x: Array) -> Iterator[tuple[Array, Array]]:
 
 
 def look_also(answer: Any, random: np.random.Generator) -> Faults:
-    """The bytes that a long signal takes, and a wide kernel."""
+    """The bytes that long signals take: with a wide kernel, and with many channels."""
     x, w = random.normal(size=(1, 2, LENGTH)), random.normal(size=(1, 2, WIDTH))
     got = int(seen(peak_of_conv, (answer,), x, w))
-    if got <= BUDGET:
-        return
-    said = {"got": got, "budget": BUDGET, "unfolded": x.nbytes * WIDTH}
-    yield say("bytes", answer=answer.__name__, **said)
+    said = {"answer": answer.__name__, "budget": BUDGET, "unfolded": x.nbytes * WIDTH}
+    if got > BUDGET:
+        yield say("bytes", got=got, **said)
+    # With as much padding as there is signal, a padded copy is three times as large.
+    x, w = random.normal(size=(1, CHANNELS, LENGTH)), np.ones((1, CHANNELS, 3))
+    peaks = seen(peaks_of_conv, (answer,), x, w, LENGTH).tolist()
+    for method, peak, most in zip(("forward", "backward"), peaks, (2, 3), strict=True):
+        if peak > most * x.nbytes:
+            shown = {"method": method, "peak": peak, "x": x.nbytes}
+            yield say("copy", padding=LENGTH, most=most * x.nbytes, **shown, **said)

@@ -55,6 +55,7 @@ def fault_in(run: Trained, steps: int, wanted: tuple[int, int]) -> Finding | Non
     signs = {
         "others": run.others,
         "stale": run.stale,
+        "leaked": run.leaked,
         "pairs": run.pairs < 0.9 * run.looked_at,
         "count": len(run.noted) != steps,
         "loop": run.begun != steps,

@@ -50,7 +50,7 @@ def stated(
 ) -> SimpleNamespace:
     """A Function by its formulas: of the result, and of each argument's gradient."""
     arguments = tuple([argument for argument in right if argument != "result"])
-    contract = Contract(name=name, arguments=arguments)
+    contract = Contract(name, arguments, second_derivative="wanted")
     return SimpleNamespace(
         CONTRACT=contract,
         cases=lambda random: cases(random, len(arguments)),

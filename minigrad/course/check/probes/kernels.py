@@ -32,6 +32,14 @@ def peak_of_conv(answer: Any, x: Array, w: Array) -> int:
     return least_peak(forward_and_back, answer, x, w)
 
 
+def peaks_of_conv(answer: Any, x: Array, w: Array, padding: int) -> Array:
+    """The same of forward alone, beside x and w themselves, and of backward alone."""
+    leaves = [minigrad.tensor(each, requires_grad=True) for each in (x, w)]
+    y = MINIGRAD.apply(answer, *leaves, padding)
+    back = least_peak(y.grad_fn.apply, minigrad.ones_like(y))
+    return np.array([least_peak(MINIGRAD.apply, answer, *leaves, padding), back])
+
+
 def forward_and_back(answer: Any, x: Array, w: Array) -> None:
     """One call with padding 1."""
     leaves = [minigrad.tensor(each, requires_grad=True) for each in (x, w)]

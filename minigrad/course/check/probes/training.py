@@ -34,7 +34,8 @@ class Trained:
     called. ``logits`` are those of the held-out inputs, empty without a function.
     ``stale``: the first backward that found gradients from before the last step,
     counted from 1. ``pairs``: of ``looked_at`` inputs in the first batches, how many
-    came with a label that they have in the data. ``others``: nodes that are built in.
+    came with a label that they have in the data. ``leaked``: rows that were held out,
+    and that a backward was about. ``others``: nodes that are built in.
 
     ``again``: of so many ``batches``, how many have the rows of the first. ``zeros``:
     of the ``matrices``, how many are all 0 when the first gradient arrives. ``moved``:
@@ -50,6 +51,7 @@ class Trained:
     stale: int = 0
     pairs: int = 0
     looked_at: int = 0
+    leaked: int = 0
     batches: int = 0
     again: int = 0
     matrices: int = 0
@@ -84,11 +86,13 @@ class Quiet:
 class Spy(NodesOfOthers):
     """Looks at the gradients of the leaves, at the batches, and at every node."""
 
-    def __init__(self, x: Array, y: Array) -> None:
+    def __init__(self, x: Array, y: Array, held_out: Array) -> None:
         self.width = x.shape[1:]
         self.labels: dict[bytes, set[int]] = {}
         for row, label in zip(x, y.tolist(), strict=True):
             self.labels.setdefault(row.tobytes(), set()).add(label)
+        self.unseen = {row.tobytes() for row in held_out} - self.labels.keys()
+        self.held: dict[int, int] = {}
         self.others: list[str] = []
         self.values: dict[int, Array] = {}
         self.rows: Array | None = None
@@ -118,7 +122,11 @@ class Spy(NodesOfOthers):
             self.moved = max(self.moved, float(size_of(now - before) / size_of(before)))
         self.values[id(leaf)] = now.copy()
 
+    def rule_called(self, node: Any, gradients: list[Any]) -> None:
+        self.counts["leaked"] += self.held.pop(id(node), 0)
+
     def ctx_created(self, ctx: Any, function: Any, inputs: tuple[Any, ...]) -> None:
+        self.held.pop(id(ctx), None)
         if self.counts["batches"] >= LOOKED_AT:
             return
         for value in inputs:
@@ -127,6 +135,7 @@ class Spy(NodesOfOthers):
             array = value.array
             if array.shape[1:] == self.width and array.ndim > 1:
                 self.rows = array
+                self.held[id(ctx)] = sum(row.tobytes() in self.unseen for row in array)
             elif array.ndim == 1 and array.dtype.kind == "i":
                 self._look_at(array)
 
@@ -153,7 +162,7 @@ def trained(
     answer: Any, x: Array, y: Array, held_out: Array, steps: int, seed: int
 ) -> Trained:
     """Let the answer train on (x, y), and ask it about what it hasn't seen."""
-    spy, run = Spy(x, y), Quiet(steps)
+    spy, run = Spy(x, y, held_out), Quiet(steps)
     said: dict[str, Any] = {"kind": "", "logits": np.zeros(0)}
     observe.add(spy)
     try:
