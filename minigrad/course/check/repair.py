@@ -44,8 +44,8 @@ AXES = frozenset({*FAMILIES[0], "unsqueeze", "squeeze", "cumsum", "sort", "flip"
 
 ADDABLE = ast.Name | ast.Subscript | ast.Attribute
 
-NAMES = frozenset({"name", "saved", "compared"})
-"""Many a name makes some answer or other right, so that more has to be tried."""
+NAMES = frozenset({"name", "saved", "compared", "function"})
+"""Many a name, or function, makes some answer or other right, so that more has to be tried."""
 
 Change = tuple[str, Any]
 Bound = dict[str, Any]
