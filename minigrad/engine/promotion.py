@@ -133,7 +133,7 @@ def not_a_number(operand: Any) -> errors.ArgumentTypeError:
     """The error for an operand that is neither a Tensor nor a number."""
     fix = "give a Tensor or a number"
     if operand is None:
-        fix += "; backward is given None if the output was not used (lesson 07)"
+        fix += "; backward may get None for an output that was not used (lesson 07)"
     return errors.ArgumentTypeError.at(
         "operand",
         f"unsupported operand type(s): 'Tensor' and '{type(operand).__name__}'",
