@@ -305,9 +305,11 @@ OF_JVP = {
 def _by_a_factor(case: CaseFile, trial: Trial, run: Tangent) -> str:
     """Where each number of a result hangs on one number of x: the two factors."""
     given = [(i, t) for i, t in enumerate(run.tangents) if t is not None]
-    if len(given) > 1 or len(case.contract.outputs) > 1 or run.result[0] is None:
+    if len(given) > 1 or len(case.contract.outputs) > 1 or not run.result:
         return ""
     ((i, tangent),), got = given, run.result[0]
+    if got is None:
+        return ""
     (right,) = _pushed(case, trial, run.tangents)
     slope = case.gradients(trial, (np.ones_like(right),))[i]
     if slope is None or not got.shape == right.shape == slope.shape:
