@@ -437,7 +437,7 @@ def where(
     seen: Sequence[tuple[Trial, Array, Array]],
     upstreams: Arrays = (),
 ) -> str:
-    """What is true of just the elements that are wrong, among all of these cases.
+    """Which elements are wrong, by what is true of just those among all of these cases.
 
     An element of zero that is right may be so whatever computed it.
     """
@@ -459,16 +459,20 @@ def where(
                 yield "the upstream gradient is negative", g < 0
                 yield "the upstream gradient is positive", g > 0
 
-    for marks in (masks, told):
+    at_each = "It's wrong at each element where {}, and right at the others."
+    but_zeros = (
+        "It's wrong only where {}, and there at each element that isn't to be 0."
+    )
+    for marks, said in ((masks, at_each), (told, but_zeros)):
         if words := traits.where_wrong(marks, elements):
-            return words
+            return said.format(words)
     for name in case.contract.arguments:
         arrays = [each[name] for each in given]
         pairs = zip(arrays, seen, strict=True)
         if not all([np.shape(a) == got.shape for a, (_, got, _) in pairs]):
             continue
         if words := traits.threshold(name, masks, arrays):
-            return words
+            return at_each.format(words)
     return ""
 
 
@@ -476,10 +480,9 @@ def _by_elements(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     """Wrong just where an argument is negative, or 0, or beyond a bound."""
     seen = [(s.trial, s.got, s.right) for s in plain if s.got is not None]
     gs = tuple([s.run.upstreams[0] for s in plain if s.got is not None])
-    words = where(case, seen, gs if len(case.contract.outputs) == 1 else ())
-    if not words:
+    looks = where(case, seen, gs if len(case.contract.outputs) == 1 else ())
+    if not looks:
         return None
-    looks = f"It's wrong at each element where {words}, and right at the others."
     return Said((), looks, "Take one such element. What is the slope there, on paper?")
 
 

@@ -265,7 +265,9 @@ def _of_tangent(case: CaseFile, fact: Facts, run: Tangent) -> Finding | None:
         _is_off(case, trial, each, tuple(reversed(each.tangents)))
         for each in fact.tangents
     )
-    return Finding(("D04",) if swapped else ("D05",), what, where)
+    if swapped:
+        return Finding(("D04",), what, where)
+    return Finding(("D05",), what, where, _by_a_factor(case, trial, run))
 
 
 def _of_digits(case: CaseFile, fact: Facts, run: Tangent) -> Finding | None:
@@ -298,6 +300,26 @@ OF_JVP = {
     ),
 }
 """What is true of a call of jvp that failed, and what to look at."""
+
+
+def _by_a_factor(case: CaseFile, trial: Trial, run: Tangent) -> str:
+    """Where each number of a result hangs on one number of x: the two factors."""
+    given = [(i, t) for i, t in enumerate(run.tangents) if t is not None]
+    if len(given) > 1 or len(case.contract.outputs) > 1 or not run.result:
+        return ""
+    ((i, tangent),), got = given, run.result[0]
+    if got is None:
+        return ""
+    (right,) = _pushed(case, trial, run.tangents)
+    slope = case.gradients(trial, (np.ones_like(right),))[i]
+    if slope is None or not got.shape == right.shape == slope.shape:
+        return ""
+    at = worst(got, right)
+    if not np.allclose(slope * tangent, right) or not tangent[at]:
+        return ""
+    said = f"At {case.contract.arguments[i]} = {trial.inputs[i][at]:.4g} your jvp"
+    said += f" multiplies the tangent by {got[at] / tangent[at]:.4g}"
+    return f"{said}; the slope there is {slope[at]:.4g}."
 
 
 def _element_of(case: CaseFile, trial: Trial, run: Tangent) -> str:

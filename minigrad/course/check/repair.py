@@ -44,7 +44,7 @@ AXES = frozenset({*FAMILIES[0], "unsqueeze", "squeeze", "cumsum", "sort", "flip"
 
 ADDABLE = ast.Name | ast.Subscript | ast.Attribute
 
-NAMES = frozenset({"name", "saved", "compared"})
+NAMES = frozenset({"name", "saved", "compared", "function"})
 """Many a name makes some answer or other right, so that more has to be tried."""
 
 Change = tuple[str, Any]
@@ -186,7 +186,9 @@ def repair(
                 edit.function.__code__ = own
         if found and {e.number for e in new} - {e.number for e in found}:
             return None
-        found = found or new
+        # A function that gives 1 hides a factor too many.
+        only_called = {edit.kind for edit in found} == {"function"}
+        found = new if new and only_called else found or new
         if found and not {edit.kind for edit in found} <= NAMES:
             break
     return _told(found) if found else None

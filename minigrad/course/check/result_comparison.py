@@ -83,8 +83,7 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
     about = [each[0] for each in some]
     if said := comparison.of_ratios("result", ratios, about, single):
         return said
-    if words := comparison.where(case, [(t, got, right) for _, t, got, right in seen]):
-        looks = f"It's wrong at each element where {words}, and right at the others."
+    if looks := comparison.where(case, [(t, got, right) for _, t, got, right in seen]):
         hint = "Take one such element. What should come out, on paper?"
         return Said((), looks, hint)
     return (

@@ -41,6 +41,7 @@ class Call:
         self.parts = graphs.addends(order, edges)
         right = graphs.gradients(order, edges)
         self.got = {name: float(found.get(name, 0.0)) for name in order}
+        self.lacking = {*order} - found.keys()
         wrong = [n for n in order if not np.isclose(self.got[n], right[n])]
         # Of each node the edges that lead there: where from, and with which slope.
         self.came: dict[str, list[tuple[str, float]]] = {name: [] for name in order}
@@ -66,6 +67,8 @@ def wrong_in(wrong: list[Call], calls: list[Call]) -> Faults:
     """The first node that is wrong, and what it has in common with the others."""
     firsts = [(call, name) for call in wrong for name in call.firsts]
     for call, at in firsts:
+        if at in call.lacking:
+            yield say("lacking", at=at)
         if not call.parts[at]:
             yield say("root", got=call.got[at])
         signs = [usual(c.parts[n], [s for _, s in c.came[n]]) for c, n in firsts]

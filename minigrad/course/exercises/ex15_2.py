@@ -25,7 +25,11 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
             [("axis", x * y), ("stretched", x.T * y[:, None])],
         ),
         Case((0, None), (y, y + 1), [("stretched", y * (y + 1))]),
-        Case((None, 0), (x, square), [("stretched", x * square)]),
+        Case(
+            (None, 0),
+            (x, square),
+            [("stretched", x * square), ("behind", x * square[:, :, None])],
+        ),
         Case((0, 1), (x, square), [("axis", x * square)]),
         Case((2, None), (drawn(2, 4, 5), drawn(2, 4))),
         Case((None, 1), (drawn(3, 2), drawn(2, 5))),

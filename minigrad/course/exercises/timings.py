@@ -112,7 +112,7 @@ def why(said: float, right: float, did: Timed) -> str:
     ratios, usual = rounds(did), (np.median(one), np.median(other))
     names = {
         "cold": [one.sum() / other.sum(), ratios[0], ratios.mean()],
-        "upside_down": [1 / right],
+        "upside_down": [1 / right, 1 / np.median(ratios[1:])],
         "seconds": [*usual, usual[0] - usual[1]],
         "mean": [one[1:].sum() / other[1:].sum(), ratios[1:].mean()],
         "least": [ratios[1:].min(), ratios[1:].max()],
@@ -157,9 +157,11 @@ def missed_ends(did: Timed) -> list[tuple[float, float]]:
         return []
     median, *ends = did.said.tolist()
     likely = medians_like(median, did)
-    if any([np.allclose(ends, ratios[[0, -1]]) for ratios in likely]):
+    found = [(float(ratios[0]), float(ratios[-1])) for ratios in likely]
+    if any([np.allclose(ends, each) for each in found]):
         return []
-    return [(float(ratios[0]), float(ratios[-1])) for ratios in likely]
+    wide = [(low, high) for low, high in found if low <= ends[0] and ends[1] <= high]
+    return wide or found
 
 
 def medians_like(said: float, did: Timed) -> list[Array]:

@@ -213,6 +213,14 @@ def test_factor_of_zero_is_told_as_a_term() -> None:
     assert found.kind == "term"
 
 
+def test_function_that_gives_1_is_told_as_the_factor_that_it_hides() -> None:
+    one, two = np.array([[1.0, 0.0, 1.0]]), np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
+    answer = made("def f(x, y): return x * y / y.sum()")
+    found = mended(answer, lambda x, y: x * y, (X, one), (X, two))
+    assert found is not None
+    assert found.kind == "extra_factor"
+
+
 def test_line_of_a_change_is_that_of_the_part_that_changes() -> None:
     answer = made("def f(x, y):\n    return (\n        x\n        + -(\n y))\n")
     sources = module._Source.of(answer)

@@ -32,7 +32,8 @@ def cases(random: np.random.Generator) -> list[Case]:
         ("the power 2.5", abs(numbers(random, 4)), 2.5),
         ("a root, the power 0.5", abs(numbers(random, 2, 3)), 0.5),
         ("the power 0, with zeros among the numbers", np.array([0.0, 1.5, -0.0]), 0),
-        ("the power 1, with a zero among the numbers", np.array([0.0, -2.5]), 1),
+        ("the power 1, with a zero among the numbers", np.array([0.0, -2.5, 1.0]), 1),
+        ("the power 2, with a zero among the numbers", np.array([0.0, 1.5, 2.0]), 2),
     ]
     return [
         Case(name, (x, n), numbers(random, *x.shape).astype(x.dtype))
