@@ -42,6 +42,7 @@ LOOKS: dict[str, Callable[..., Any]] = {
         clocks.timed,
         kernels.own_bytes,
         kernels.peak_of_conv,
+        kernels.peaks_of_conv,
         devices.on_second_device,
         duals.run_programs,
         histories.tell,
