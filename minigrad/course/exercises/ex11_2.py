@@ -22,6 +22,7 @@ MUL: dict[str, Rule] = {
     "cross.first": lambda a, da, b, db: da * b,
     "cross.second": lambda a, da, b, db: a * db,
     "cross.both": lambda a, da, b, db: da * db,
+    "step": lambda a, da, b, db: da * b + a * db + da * db,
     "turned": lambda a, da, b, db: a * da + b * db,
     "square.first": lambda a, da, b, db: 2 * a * da,
     "square.second": lambda a, da, b, db: 2 * b * db,

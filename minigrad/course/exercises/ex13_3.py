@@ -16,7 +16,7 @@ say = Messages(__name__)
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The weak check has to accept it everywhere, and the strong one to reject it."""
     rejected = False
-    for shape in ((3,), (2, 3), (1,)):
+    for shape in ((3,), (2, 3), (1,), ()):
         x = random.choice([-1.0, 1.0], shape) * random.uniform(0.5, 2, shape).round(2)
         g = random.choice([-1.0, 1.0], shape) * random.uniform(1.2, 2, shape).round(2)
         weak, strong = [

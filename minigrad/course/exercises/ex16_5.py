@@ -16,7 +16,7 @@ from minigrad.errors import count_of
 say = Messages(__name__)
 
 SECONDS = 20.0
-TWICE = 2.0
+TWICE, LARGE = 2.0, 1e8
 ROWS, WIDTH, PICKED = 27, 8, 1000
 
 
@@ -26,6 +26,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     cases = ((5, 3, 8), (4, 2, 1), (ROWS, WIDTH, 200), (3, 2, 0), (ROWS, WIDTH, PICKED))
     for rows, width, picked in cases:
         yield other_numbers(fast, random, rows, width, picked)
+    yield other_numbers(fast, random, ROWS, WIDTH, PICKED, LARGE)
     yield from timings.look_at(speedup, random, ("speedup", "first", "second"))
     g = random.normal(size=(PICKED, WIDTH)).astype(np.float32)
     idx = random.integers(0, ROWS, PICKED)
@@ -35,11 +36,17 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
 
 
 def other_numbers(
-    fast: Any, random: np.random.Generator, rows: int, width: int, picked: int
+    fast: Any,
+    random: np.random.Generator,
+    rows: int,
+    width: int,
+    picked: int,
+    large: float = 1.0,
 ) -> Finding | None:
     """What differs from the loop; None if nothing does."""
     g = random.normal(size=(picked, width)).astype(np.float32)
     idx = random.integers(0, max(rows - 1, 1), picked)
+    g[idx == rows // 2] *= large
     run = tried(gathered, (fast,), g, idx, rows, 0)
     if isinstance(run, Crash):
         return say.of_crash("crashed", run, rows=count_of(picked, "row"))
@@ -58,6 +65,8 @@ def other_numbers(
     known = {"last": last, "first": first, "mean": right / counts}
     value = run.value
     name = named("numbers", known, lambda each: np.allclose(value, each, 1e-4))
-    worst = int(np.abs(run.value - right).max(1).argmax())
+    if large > 1 and name == "numbers":
+        name = "numbers.digits"
+    worst = int((np.abs(run.value - right) / (1 + np.abs(right))).max(1).argmax())
     times = count_of(int((idx == worst).sum()), "time")
     return say(name, row=worst, times=times, got=run.value[worst], right=right[worst])

@@ -43,11 +43,12 @@ def look_at(
     ``names`` are those of the function and of its two programs.
     """
     fast, slow = random.uniform(1.5e-3, 2.5e-3), random.uniform(7e-3, 9e-3)
+    dids: list[Timed] = []
     shown = dict(zip(("function", "one", "other"), names, strict=True))
     for pace in (
         Pace(((0.8,), (slow,)), (fast, slow), (7, 16, 28), 20.0, BUSIER, UNEVEN),
-        Pace(((slow,), (0.8,)), (slow, fast), (6, 17, 29), 20.0, BUSIER, UNEVEN),
-        Pace(((), ()), (slow, fast), slower=BUSIER, uneven=UNEVEN),
+        Pace(((slow,), (0.8,)), (slow, fast), (6, 17, 29), 20.0, BUSIER, UNEVEN, 1.0),
+        Pace(((), ()), (slow, fast), slower=BUSIER, uneven=UNEVEN, phase=2.0),
     ):
         did = tried(timed, (answer,), pace)
         if isinstance(did, Crash):
@@ -57,6 +58,16 @@ def look_at(
         for name, values in faults(did, pace, shape):
             calls = written(did.who)
             yield say(name, **shown, **values, wanted=wanted, calls=calls)
+        dids.append(did)
+    # The same number of rounds is left out each time.
+    middle, either = [
+        set.intersection(*[left_out(did, places) for did in dids])
+        for places in ((0.5,), (0.0, 1.0))
+    ]
+    if either and not middle:
+        ratios, said = rounds(dids[0])[min(either) :], dids[0].said[0]
+        usual = {"rounds": len(ratios), "said": said, "right": np.median(ratios)}
+        yield say("ratio.even", **shown, **usual)
 
 
 def faults(
@@ -94,7 +105,8 @@ def faults(
     if is_of_times(median, did):
         yield "ratio.of_times", {"right": right, "said": median}
     ratios = rounds(did)[1:]
-    if is_of_one(median, did) and not medians_like(median, did):
+    is_median = medians_like(median, did) or left_out(did, (0.5, 0.0, 1.0))
+    if is_of_one(median, did) and not is_median:
         below = float((ratios < median).mean())
         yield "ratio.unsorted", {"right": right, "said": median, "below": below}
     if is_of_times(low, did) or is_of_times(high, did):
@@ -158,7 +170,8 @@ def missed_ends(did: Timed) -> list[tuple[float, float]]:
     median, *ends = did.said.tolist()
     likely = medians_like(median, did)
     found = [(float(ratios[0]), float(ratios[-1])) for ratios in likely]
-    if any([np.allclose(ends, each) for each in found]):
+    is_whole = left_out(did, (0.5, 0.0, 1.0))
+    if is_whole or any([np.allclose(ends, each) for each in found]):
         return []
     wide = [(low, high) for low, high in found if low <= ends[0] and ends[1] <= high]
     return wide or found
@@ -167,11 +180,28 @@ def missed_ends(did: Timed) -> list[tuple[float, float]]:
 def medians_like(said: float, did: Timed) -> list[Array]:
     """The ratios in order, without some of the first, of which this is the median."""
     found = []
-    for cold in range(MOST_COLD):
+    for cold in range(min(MOST_COLD, len(rounds(did)))):
         ratios = np.sort(rounds(did)[cold:])
         middle = ratios[(len(ratios) - 1) // 2], ratios[len(ratios) // 2]
         if any([near(said, m, EXACTLY) for m in (*middle, np.mean(middle))]):
             found.append(ratios)
+    return found
+
+
+def left_out(did: Timed, places: tuple[float, ...]) -> set[int]:
+    """After how many rounds those begin whose median and ends were said.
+
+    ``places``: where the median lies between the two in the middle.
+    """
+    found = set()
+    if is_in_turn(did) and did.said.shape == (3,):
+        for cold in range(len(rounds(did))):
+            ratios = np.sort(rounds(did)[cold:])
+            low, high = ratios[[(len(ratios) - 1) // 2, len(ratios) // 2]]
+            for place in places:
+                said = low + place * (high - low), ratios[0], ratios[-1]
+                if np.allclose(did.said, said, EXACTLY, 0):
+                    found.add(cold)
     return found
 
 

@@ -26,7 +26,7 @@ class Pace:
 
     Usual calls with the numbers ``hit``, counted over all programs, take ``times`` as
     long; and every call takes ``slower`` times as long as the one before. No two take
-    the same time: each is off by a part of ``uneven``.
+    the same time: each is off by a part of ``uneven``, which depends on the ``phase``.
     """
 
     first: tuple[tuple[float, ...], ...]
@@ -35,11 +35,13 @@ class Pace:
     times: float = 10.0
     slower: float = 1.0
     uneven: float = 0.0
+    phase: float = 0.0
 
     def seconds(self, place: int, number: int, before: int) -> float:
         """Of a program's call with this number, after so many calls of any."""
         busier = self.slower ** min(before, MOST_SLOWED)
-        busier *= 1 + self.uneven * (math.sin(13.0 * before) * 43758.5 % 2 - 1)
+        drawn = math.sin(13.0 * before + self.phase) * 43758.5 % 2 - 1
+        busier *= 1 + self.uneven * drawn
         if number < len(self.first[place]):
             return self.first[place][number] * busier
         return self.usual[place] * busier * (self.times if before in self.hit else 1.0)

@@ -155,6 +155,27 @@ def inside(
     del result
 
 
+def kept(answer: Any, arrays: tuple[Array, ...]) -> tuple[Array, ...]:
+    """What backward reads in a block where these are saved."""
+    found: list[Array] = []
+
+    class Keep(minigrad.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, *others: Any) -> Any:
+            ctx.save_for_backward(*others)
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            found.extend([each.numpy().copy() for each in ctx.saved_tensors])
+            return g, *[None] * len(arrays)
+
+    x = minigrad.ones((), requires_grad=True)
+    with tempfile.TemporaryDirectory() as folder, answer(Path(folder)):
+        Keep.apply(x, *[minigrad.tensor(each) for each in arrays]).backward()
+    return tuple(found)
+
+
 def files_in(folder: str) -> list[str]:
     """All files below a folder, which may be gone."""
     return [

@@ -51,6 +51,7 @@ LOOKS: dict[str, Callable[..., Any]] = {
         lifetimes.kept_on_ctx,
         lifetimes.left_behind,
         opinions.opinion_on,
+        packing.kept,
         packing.stored,
         packing.there_and_back,
         races.raced,
