@@ -125,7 +125,7 @@ QUESTIONS = {
     "Boolean value of Tensor": "A comparison gives one true or false for each element. "
     "Which line wants a single one, as `if`, `and` and `max` do?",
     "cannot be multiplied": "Write the shape of each factor beside it. Over which axis "
-    "should the product sum? Has one to be transposed, or do they change places?",
+    "should the product sum? Has one to be transposed, or is `*` meant?",
     "must match the size of": "Print both shapes, and write one below the other, flush "
     "right. Which axis is missing, or has another length?",
     "out of range (expected to be": "Print the shape there: how many axes are left?",

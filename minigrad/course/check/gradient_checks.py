@@ -253,10 +253,12 @@ def _what_was_kept(case: CaseFile, i: int, ids: list[str]) -> tuple[str, ...]:
         return ("L04", "S02")
     if ids[0] != "L05":
         return tuple(ids)
+    has_output = any(is_kept(y.value) for y in trial.outputs)
+    if has_output and case.contract.keeps == case.contract.outputs:
+        return ("L05",)  # it's just what is to be saved
     saved, unpacked = case.declared.saved_names, case.declared.unpacked_names
     if saved and unpacked and saved != unpacked and not is_kept(trial.inputs[i]):
         return ("S01", "L05")
-    has_output = any(is_kept(y.value) for y in trial.outputs)
     return ("L05", "S01") if has_output or is_kept(trial.inputs[i]) else ("L05",)
 
 
@@ -276,7 +278,11 @@ def _finding(
     what, evidence = wording.of_gradient(case, next(filter(is_off, samples)))
     where = " and ".join(case.slot(j) for j in slots)
     if len(slots) == len(every) > 1:
-        where = f"{case.name}.backward, every value it returns"
+        shown = next(filter(is_off, samples)).run
+        here = [s for j in slots for s in every[j] if s.run is shown and is_off(s)]
+        where = " or ".join(map(case.slot, slots))
+        if len(here) == len(slots):
+            where = f"{case.name}.backward, every value it returns"
     looks_like, hint = "", ""
     if ids == ("L02",):
         k = ratio(samples)

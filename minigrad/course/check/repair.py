@@ -44,7 +44,7 @@ AXES = frozenset({*FAMILIES[0], "unsqueeze", "squeeze", "cumsum", "sort", "flip"
 
 ADDABLE = ast.Name | ast.Subscript | ast.Attribute
 
-NAMES = frozenset({"name", "saved", "compared", "function"})
+NAMES = frozenset({"name", "stands", "saved", "compared", "function"})
 """Many a name makes some answer or other right, so that more has to be tried."""
 
 Change = tuple[str, Any]
@@ -449,7 +449,7 @@ class _Source:
         kind = ""
         if _is_number(old):
             is_axis = self._of_number(old) in ("axis", "other_axis")
-            kind = "option" if is_axis else "name"
+            kind = "option" if is_axis else "stands"
         elif isinstance(old, ast.Name) or self._is_kept(old):
             kind = self._of_name(old)
         for atom in self.atoms if kind and not _is_stored(old) else ():

@@ -29,7 +29,9 @@ def explained(case: CaseFile, samples: Sequence[Sample]) -> str:
         found = dict.fromkeys(_stories(case, sample))
         common = found if common is None else {k: None for k in common if k in found}
     first = next(iter(common or ()), "")
-    if first == "R01" and any(_was_summed(case, s) for s in samples):
+    right = [_copied(case, s) for s in samples if _was_summed(case, s)]
+    summed = {kind for kinds in right for kind in kinds}
+    if first == "R01" and summed and any(_in_part(case, s, summed) for s in wrong):
         return "R09"
     return first
 
@@ -54,6 +56,21 @@ def _was_summed(case: CaseFile, sample: Sample) -> bool:
         y.shape != sample.right.shape and sum_to(y, sample.right.shape) is not None
         for y in case.results(sample.trial)
     )
+
+
+def _in_part(case: CaseFile, sample: Sample, summed: set[str]) -> bool:
+    """Whether some copies were summed here, or are of a kind that never is."""
+    (y, *_) = case.results(sample.trial)
+    is_whole = sample.raw is not None and sample.raw.shape == y.shape
+    return not is_whole or bool(_copied(case, sample) - summed)
+
+
+def _copied(case: CaseFile, sample: Sample) -> set[str]:
+    """Along which kinds of axes this input was copied."""
+    (y, *_), own = case.results(sample.trial), sample.right.shape
+    behind = y.shape[y.ndim - len(own) :]
+    kinds = {"new"} if y.ndim > len(own) else set()
+    return kinds | ({"of length 1"} if behind != own else set())
 
 
 def _stories(case: CaseFile, sample: Sample) -> Iterator[str]:

@@ -166,7 +166,7 @@ def about_shape(got: Array, right: Array) -> str:
     if got.size > right.size:
         return "It has more numbers than it should."
     if got.ndim < right.ndim:
-        return "It has fewer axes than it should: something was reduced over too many."
+        return "It has fewer axes than it should: one was reduced, or was never made."
     return "It has fewer numbers than it should."
 
 
