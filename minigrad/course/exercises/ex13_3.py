@@ -17,8 +17,11 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The weak check has to accept it everywhere, and the strong one to reject it."""
     rejected = False
     for shape in ((3,), (2, 3), (1,), ()):
-        x = random.choice([-1.0, 1.0], shape) * random.uniform(0.5, 2, shape).round(2)
-        g = random.choice([-1.0, 1.0], shape) * random.uniform(1.2, 2, shape).round(2)
+        # Without axes a product is a number, and its dtype is lost on the way.
+        x, g = [
+            np.asarray(random.choice([-1.0, 1.0], shape) * size.round(2))
+            for size in (random.uniform(0.5, 2, shape), random.uniform(1.2, 2, shape))
+        ]
         weak, strong = [
             seen(checkers.sloped, (answer,), (x,), sent) for sent in (np.ones(shape), g)
         ]
