@@ -310,7 +310,7 @@ def _card(title: str, sub: str) -> Json:
 
 
 def _lines(title: str) -> list[str]:
-    """A long title in two lines, cut at a gap: in a formula, at what is done last.
+    """A long title in two lines, cut at a gap: in a formula, where it binds least.
 
     >>> _lines("p + x * 2.0"), _lines("p += x * 2.0"), _lines("log_softmax")
     (['p', '+ x * 2.0'], ['p', '+= x * 2.0'], ['log_', 'softmax'])

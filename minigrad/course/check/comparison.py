@@ -255,10 +255,9 @@ def growing(
     if not is_ordered or off[0] > off[-1] * (far[0] / far[-1]) ** 2:
         return None
     x = case.argument(0)
-    looks = (
-        f"The farther {x} is from 0, the more your {what} is off: by {off[0]:.1g} of "
-    )
-    looks += f"its value for {far[0]:.3g}, and by {off[-1]:.1g} for {far[-1]:.3g}."
+    looks = f"The farther {x} is from 0, the more your {what} is off: by "
+    looks += f"{off[0]:.1g} of its value for {far[0]:.3g}, and by {off[-1]:.1g} for "
+    looks += f"{far[-1]:.3g}."
     hint = "Is something there that's good near 0 only, as the first terms of a series?"
     return Said((), looks, hint)
 

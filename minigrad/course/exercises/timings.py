@@ -98,7 +98,7 @@ def faults(
     # The cold call of one stands beside a call of the other, be that cold or not.
     cold = right * first[0] / usual_one, right * usual_other / first[1]
     far = [each for each in cold if not 0.1 < each / right < 10]
-    ends = [end for end in (high, low) if pace.hit]
+    ends = (high, low) if pace.hit else ()
     has_cold = [end for end in ends if any([near(end, c, WITHIN) for c in far])]
     if has_cold:
         yield "band.cold", {"high": has_cold[0]}
