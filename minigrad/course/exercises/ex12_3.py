@@ -29,7 +29,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     for shape in SHAPES:
         x, w = random.uniform(1, 2, shape), random.uniform(3, 4, shape)
         yield fault_in(seen(packing.stored, (answer,), x, w, False), x, w)
-    given = np.ones(3, np.float32), np.arange(3), np.arange(3) > 0
+    given: tuple[Array, ...] = np.ones(3, np.float32), np.arange(3), np.arange(3) > 0
     for was, back in zip(given, seen(packing.kept, (answer,), given), strict=True):
         if was.dtype != back.dtype or not np.array_equal(was, back):
             yield say("dtype", was=was, back=back, kind=was.dtype, other=back.dtype)
