@@ -100,10 +100,6 @@ class ShownCode:
         self.reach = Reach(self.names, frozenset(self.names), False)
         self._reaches = reaches_of(code) if names else {}
 
-    def offset(self, line: int) -> int:
-        """The place of a line of the file in what is shown."""
-        return line - self.before_first
-
     def stop(self, offset: int) -> Stop:
         """What is known of a line; of the engine's few variables can have changed."""
         known = self.stops.get(offset)

@@ -23,7 +23,7 @@ from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.nn.parameter import Parameter
 from minigrad.tracing.copies import exact_copy
 from minigrad.tracing.foreign import version_of
-from minigrad.tracing.hearing import Hearing
+from minigrad.tracing.listening import Hearing
 from minigrad.tracing.log import step
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import attributes_of

@@ -1,4 +1,7 @@
-"""Hearing which line runs: sys.monitoring from Python 3.12 on, sys.settrace before."""
+"""Hearing the engine, and which line runs.
+
+Lines are heard through sys.monitoring from Python 3.12 on, through sys.settrace before.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,11 @@ import dis
 import inspect
 import sys
 import threading
+from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final
 
-from minigrad.tracing.hearing import Tell, in_turn
+from minigrad.engine.observe import RECORDED
 
 if TYPE_CHECKING:
     from minigrad.tracing.lines import FrameLog
@@ -24,6 +28,66 @@ CAN_SUSPEND: Final = (
 )
 TOOLS: Final = (3, 4, 2, 1)
 """Tool numbers of sys.monitoring, those that no kind of tool is promised first."""
+Tell = Callable[..., None]
+Together = Callable[[list[Tell]], Tell]
+"""Makes one call of several."""
+
+
+def in_turn(listening: list[Tell]) -> Tell:
+    """One call for several, in their order."""
+
+    def tell_all(*facts: Any) -> None:
+        for tell in listening:
+            tell(*facts)
+
+    return tell_all if len(listening) > 1 else listening[0]
+
+
+class Hearing(threading.local):
+    """Passes on what one ``thread`` tells; other threads speak into the void.
+
+    An observer that lacks the method of a moment does not listen to it; those that
+    need to hear of built-in operations that join no graph say so. ``spoke`` is called
+    once, before the first thing is passed on; ``together`` makes one call of those of
+    the observers, and may keep the tracing of lines away from them.
+    """
+
+    def __init__(
+        self,
+        observers: list[Any],
+        spoke: Callable[[], None],
+        together: Together,
+        thread: int,
+    ) -> None:
+        self._observers = observers
+        self._together = together
+        self._spoke: Callable[[], None] | None = spoke
+        self._is_heard = threading.get_ident() == thread
+
+    @property
+    def observes(self) -> int:
+        """Which calls are asked for: those that join a graph, if none says more."""
+        return max([getattr(one, "observes", RECORDED) for one in self._observers])
+
+    def hears_first(self, observer: Any) -> None:
+        """Pass on to ``observer`` before the others; to be said before anything is."""
+        self._observers.insert(0, observer)
+
+    def __getattr__(self, moment: str) -> Tell | None:
+        """The method that passes this moment on, made when it first comes.
+
+        None if nobody listens to it.
+        """
+        if not self._is_heard:
+            return None
+        heard = [getattr(one, moment, None) for one in self._observers]
+        listening = [tell for tell in heard if tell is not None]
+        if listening and self._spoke is not None:
+            spoke, self._spoke = self._spoke, None
+            spoke()
+        tell = self._together(listening) if listening else None
+        setattr(self, moment, tell)
+        return tell
 
 
 class SettraceBackend:
@@ -185,9 +249,7 @@ class MonitoringBackend:
         # PY_START of this code may have been switched off before it was wanted.
         monitoring.restart_events()
 
-    def together(self, listening: list[Tell]) -> Tell:
-        """One call for several; unwatched code has its full speed anyway."""
-        return in_turn(listening)
+    together = staticmethod(in_turn)  # unwatched code has its full speed anyway
 
     def _elsewhere(self) -> bool:
         return threading.get_ident() != self._thread

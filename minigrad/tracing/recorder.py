@@ -13,13 +13,12 @@ from typing import Any, Generic, TypeVar
 from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.builtin import Builtin
-from minigrad.tracing.codes import APPLY_CODE, ENGINE_CODES, codes_of
+from minigrad.tracing.codes import ENGINE_CODES, codes_of
 from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.happenings import Happenings
-from minigrad.tracing.hearing import Hearing, in_turn
 from minigrad.tracing.lines import FrameLog
-from minigrad.tracing.listening import choose_backend
+from minigrad.tracing.listening import Hearing, choose_backend, in_turn
 from minigrad.tracing.log import EventLog
 from minigrad.tracing.mapped_axes import mark
 from minigrad.tracing.messages import message
@@ -97,7 +96,8 @@ class Recorder(Generic[Kept]):
             self._log.names.add(driver.f_globals)
         self._frames = FrameLog(self._log, driver, self._codes)
         self._graph = GraphLog(self._log)
-        self._story = Story(self._log, self._graph, self._phase_start, self._watch)
+        phase_start = self._frames.phase_start
+        self._story = Story(self._log, self._graph, phase_start, self._watch)
         self._happenings = Happenings(self._log, self._graph, self._story)
         self._watched: set[Any] = set()
         self._frames.phase_entered = self._story.phase_entered
@@ -144,9 +144,6 @@ class Recorder(Generic[Kept]):
         if self._keeper is not None:
             self.trace.rules = self._keeper.rules
 
-    def _phase_start(self, phase: str) -> int | None:
-        return self._frames.phase_start(APPLY_CODE, phase)
-
     def _torch_listener(self) -> TorchListener | None:
         """Who hears torch, already listening; None if it cannot be heard."""
         torch = torch_module()
@@ -186,9 +183,7 @@ class Recorder(Generic[Kept]):
         if self._backend is None or function in self._watched:
             return
         self._watched.add(function)
-        if not isinstance(function, type):
-            return
-        if issubclass(function, Builtin):
+        if not isinstance(function, type) or issubclass(function, Builtin):
             return
         for code in codes_of(function):
             if self._torch is not None and is_installed(code.co_filename):
