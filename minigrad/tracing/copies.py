@@ -31,9 +31,9 @@ from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.views import CopySlices
 from minigrad.nn.module import Module
 from minigrad.tracing.harmless import holds
-from minigrad.tracing.marks import ATOMS
 from minigrad.tracing.sources import is_installed
 from minigrad.tracing.trace import Trace
+from minigrad.tracing.values import ATOMS
 
 READS_A_NAME: Final = ("LOAD_NAME", "LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL")
 ONCE_ONLY: Final = (

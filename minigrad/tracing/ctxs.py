@@ -11,11 +11,17 @@ from minigrad.engine.core.saved import FREED
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
-from minigrad.tracing.marks import ATOMS, mark_of
-from minigrad.tracing.memory import kept_by
+from minigrad.tracing.memory import Savers, kept_by
 from minigrad.tracing.nodes import NOTHING, UNNEEDED, Card, Cards, End, Kind, edges_text
-from minigrad.tracing.savers import Savers
-from minigrad.tracing.values import FORGOTTEN, Note, Ref, ValueStore, plain
+from minigrad.tracing.values import (
+    ATOMS,
+    FORGOTTEN,
+    Note,
+    Ref,
+    ValueStore,
+    mark_of,
+    plain,
+)
 from minigrad.utils._region import Placeholder
 
 Entries = list[tuple[str, Any, tuple[Any, ...]]]

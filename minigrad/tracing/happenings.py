@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+import linecache
+import re
+from typing import Any, Final
 
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.inplace import name_in_place
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.tracing import sentences
-from minigrad.tracing.advice import advice_of, phase_of_advice
 from minigrad.tracing.foreign import ForeignNode, version_of
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, EventLog, step
 from minigrad.tracing.messages import message
+from minigrad.tracing.sources import lines_of
 from minigrad.tracing.story import Story
 from minigrad.tracing.values import plain
 from minigrad.transforms.vmap_tensor import BatchedTensor, mapped_dims, physical
 
+ABOUT_WHAT_IS_RETURNED: Final = ("A05", "R01", "T03", "A17")
+"""The pieces of advice of teaching mode that mean a line with ``return``."""
 CHECKPOINTS = ("minigrad.utils.", "torch.utils.checkpoint")
 """The modules whose own hooks forget saved values and compute them again."""
 
@@ -195,3 +200,46 @@ def comes_from_checkpoint(hook: Any) -> bool:
     owner = getattr(hook, "__self__", None)
     module = getattr(hook, "__module__", None) or type(owner).__module__
     return isinstance(module, str) and module.startswith(CHECKPOINTS)
+
+
+def advice_of(owner: Any, subject: str, warning: Any) -> dict[str, Any]:
+    """The parts of a piece of advice; ``line`` has a number and a text, or is None."""
+    what, *rest = str(warning).split("\n")
+    where, _, _ = what.partition(":")
+    return {
+        "id": warning.id,
+        "what": what,
+        "rest": [line.strip() for line in rest],
+        "line": line_of(owner, where, warning.id, subject),
+    }
+
+
+def phase_of_advice(what: str) -> str:
+    """When a class is looked at: after its forward, after its backward."""
+    where = what.partition(":")[0]
+    if where == "saved_tensors_hooks":
+        return ""
+    return "call its backward" if where.endswith(".backward") else "run forward"
+
+
+def line_of(owner: Any, where: str, id: str, subject: str) -> list[Any] | None:
+    """The line of a class or a hook that a piece of advice is about."""
+    rule = getattr(owner, where.rpartition(".")[2], owner)
+    code = getattr(inspect.unwrap(rule) if callable(rule) else rule, "__code__", None)
+    if code is None or not linecache.getlines(code.co_filename):
+        return None
+    lines = lines_of(code)
+    place = place_in(lines, id, subject)
+    return [code.co_firstlineno + place, lines[place].strip()]
+
+
+def place_in(lines: list[str], id: str, subject: str) -> int:
+    """The line that speaks of what is meant; else the one that names the rule."""
+    named = rf"\bctx\.{re.escape(subject)}\s*=" if subject.isidentifier() else "$^"
+    if id in ABOUT_WHAT_IS_RETURNED:
+        named = r"^\s*return\b"
+    elif id in ("S03", "M04", "D01") or subject == "unread":
+        named = r"\bsave_for_backward\("
+    definition = [at for at, line in enumerate(lines) if re.match(r"\s*def ", line)]
+    found = [at for at, line in enumerate(lines) if re.search(named, line)]
+    return (found or definition or [0])[-1 if found else 0]

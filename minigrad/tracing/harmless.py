@@ -13,9 +13,9 @@ import numpy as np
 
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.function import Function
-from minigrad.tracing.marks import ATOMS
 from minigrad.tracing.messages import message
 from minigrad.tracing.sources import is_installed, is_ours
+from minigrad.tracing.values import ATOMS
 
 WRITES: Final = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF"}
 READS: Final = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"}

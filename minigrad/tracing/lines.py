@@ -7,14 +7,13 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
 from minigrad.kernels._jit import jit
-from minigrad.tracing import sentences
 from minigrad.tracing.codes import APPLY_CODE, ENGINE_CODES, Reach, ShownCode
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.listening import instruction_of
 from minigrad.tracing.log import ENGINE, STORY, EventLog
-from minigrad.tracing.marks import ATOMS, mark_of
+from minigrad.tracing.messages import message
 from minigrad.tracing.sources import SourceStore, is_ours, is_users
-from minigrad.tracing.values import error_text, plain
+from minigrad.tracing.values import ATOMS, error_text, mark_of, plain
 from minigrad.utils._region import StopRecomputation
 
 ENDS_ITERATION: Final = (
@@ -92,8 +91,8 @@ class FrameLog:
             kernel = frame.f_locals["self"]
             begins = frame.f_lineno == KERNEL_CODE.co_firstlineno
             if begins and kernel.is_compiled and self._frames:
-                name = kernel.py_func.__name__
-                say = sentences.compiled, name
+                noted = {"function": kernel.py_func.__name__}
+                say = message, "function.compiled", noted
                 self._step("call", STORY, self._frames[-1], say=say)
             return True
         return frame.f_code is APPLY_CODE and frame.f_locals["cls"]._on_arrays

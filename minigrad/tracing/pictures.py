@@ -140,11 +140,6 @@ def json_number(item: Any) -> Any:
     return int(number) if isinstance(number, int) else str(number)
 
 
-def text_of(array: Any) -> str:
-    """An array in words."""
-    return text_of_picture(picture(array))
-
-
 def text_of_picture(picture: Mapping[str, Any]) -> str:
     """An array in words, by its picture.
 

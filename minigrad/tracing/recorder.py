@@ -20,14 +20,13 @@ from minigrad.tracing.happenings import Happenings
 from minigrad.tracing.lines import FrameLog
 from minigrad.tracing.listening import Hearing, choose_backend, in_turn
 from minigrad.tracing.log import EventLog
-from minigrad.tracing.mapped_axes import mark
 from minigrad.tracing.messages import message
-from minigrad.tracing.picture import complete
+from minigrad.tracing.picture import complete, mark
 from minigrad.tracing.picture_story import tell_picture
 from minigrad.tracing.program import MOST_BYTES, Cell, remember
-from minigrad.tracing.rules import RuleKeeper
 from minigrad.tracing.sources import is_installed, is_ours
 from minigrad.tracing.story import Story
+from minigrad.tracing.terms import RuleKeeper
 from minigrad.tracing.torch_recorder import TorchListener, TorchTelling
 from minigrad.tracing.trace import SCHEMA, Trace
 from minigrad.tracing.values import error_text, short_repr

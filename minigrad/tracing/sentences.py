@@ -41,13 +41,8 @@ def saved(to_save: list[Any], also: list[str], size: int) -> str:
     return in_turn(
         message("saved.taken" if tensors else "saved.nothing", tensors=tensors),
         message("saved.also", attributes=attributes) if attributes else "",
-        kept(size),
+        message("node.keeps", bytes=bytes_text(size)) if size else "",
     )
-
-
-def kept(size: int) -> str:
-    """What a node that has joined keeps in memory."""
-    return message("node.keeps", bytes=bytes_text(size)) if size else ""
 
 
 def bytes_text(size: int) -> str:
@@ -88,11 +83,6 @@ def line_next(event: Mapping[str, Any], sources: Sequence[Mapping[str, Any]]) ->
     text = "".join([part for tokens in shown for _, part in tokens]).strip()
     key, number = "line.next.text" if text else "line.next", source["first"] + line
     return message(key, function=word(source["name"]), number=number, text=text)
-
-
-def compiled(name: str) -> str:
-    """A kernel is called that Numba has compiled."""
-    return message("function.compiled", function=name)
 
 
 def name_of_hook(hook: Any) -> str:

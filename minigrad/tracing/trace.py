@@ -13,7 +13,7 @@ from minigrad.tracing.older import completed
 
 if TYPE_CHECKING:
     from minigrad.tracing.program import Program
-    from minigrad.tracing.rules import Rule
+    from minigrad.tracing.terms import Rule
 
 SCHEMA = "minigrad.trace/2"
 OLDER = "minigrad.trace/1"
