@@ -76,10 +76,6 @@ class CtxLog:
                 del at_work[place:]
                 return
 
-    def close_down_to(self, count: int) -> None:
-        """An exception has left the calls that opened the ctxs after ``count``."""
-        del self.at_work[count:]
-
     def is_open(self, ctx: Any) -> bool:
         """Whether ``ctx`` is at work."""
         return any([one is ctx for one, _ in self.at_work])

@@ -145,17 +145,10 @@ class SavedSeen:
     """
 
     def __init__(self, tensor: Any, kept: Any) -> None:
-        self._tensor = None if tensor is None else weakref.ref(tensor)
-        self.kept = kept
-
-    @property
-    def is_packed(self) -> bool:
-        """Whether it has no version, for a hook has packed it."""
-        return self._tensor is None
-
-    def now(self) -> Any:
+        self.is_packed = tensor is None
+        self.now: Callable[[], Any] = nothing if tensor is None else weakref.ref(tensor)
         """The tensor, while somebody else has it."""
-        return None if self._tensor is None else self._tensor()
+        self.kept = kept
 
     def mark(self) -> tuple[Any, ...]:
         """Differs when what is shown has changed."""

@@ -37,7 +37,7 @@ class GraphLog:
         self.modules: list[int] = []
         self.groups: list[dict[str, Any]] = []
         self.open_groups: list[str] = []
-        self.entry_of: Callable[[Any], Any] = itself
+        self.entry_of: Callable[[Any], Any] | None = None
         self._log = log
         self._cards = log.cards
         self._count = 0
@@ -91,7 +91,7 @@ class GraphLog:
     def let_go(self) -> None:
         """Hold nothing of the program any more."""
         self.modules.clear()
-        self.entry_of = itself
+        self.entry_of = None
 
     def enter_module(self, module: Any) -> None:
         """The nodes that join from now on belong to this call of a module."""
@@ -228,9 +228,6 @@ class GraphLog:
     def _node_of(self, tensor: Any) -> str | None:
         """The id of the node whose output ``tensor`` is."""
         node = maker_of(tensor)
-        return None if node is None else self.known(self.entry_of(node))
-
-
-def itself(node: Any) -> Any:
-    """A node of minigrad's is its own entry."""
-    return node
+        if node is not None and self.entry_of is not None:
+            node = self.entry_of(node)
+        return None if node is None else self.known(node)

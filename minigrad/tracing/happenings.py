@@ -132,7 +132,8 @@ class Happenings:
 
     def tensor_mapped(self, tensor: BatchedTensor) -> None:
         """A vmap has its examples in one tensor: its picture sets their axis apart."""
-        self._log.calls.note_mapped(physical(tensor), mapped_dims(tensor))
+        calls = self._log.calls
+        calls.mapped[calls.key_of(physical(tensor))] = mapped_dims(tensor)
 
     def advice_given(self, owner: Any, subject: str, warning: Any) -> None:
         """Teaching mode has found something in a class or a hook of the learner's."""

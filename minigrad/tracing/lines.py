@@ -172,7 +172,7 @@ class FrameLog:
             self._close(opened)
             return
         self._step("return", ENGINE, opened, val=plain("no value"), unwound=True)
-        self._log.ctxs.close_down_to(opened.ctxs_before)
+        del self._log.ctxs.at_work[opened.ctxs_before :]
         self._close(opened)
 
     def phase_start(self, phase: str) -> int | None:
@@ -253,9 +253,11 @@ class FrameLog:
                     changed = {n: changed[n] for n in code.names if n in changed}
                 event["loc"] = changed
             if not code.is_engine and not code.is_rule:
-                for name in changed:  # maybe an output that had no name
-                    if is_tensor(value := local.get(name)):
-                        log.calls.name_output(log.node_of(value), value, name)
+                for name in changed:
+                    value: Any = local.get(name)
+                    if is_tensor(value):
+                        node = log.node_of(value)
+                        log.calls.name_output(node, value.output_nr, name)
         log.emit(event)
         if not code.is_engine:
             log.names.moment += 1  # the line that comes next may bind them anew

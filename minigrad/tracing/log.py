@@ -74,7 +74,7 @@ class EventLog:
         """
         memory, ctxs, events = self.memory, self.ctxs, self.events
         if memory.gone:
-            self._say_gone(memory.take_gone())
+            self._say_gone()
         number = kept = None
         if at is not None:
             number = self._place_of(at)
@@ -186,8 +186,9 @@ class EventLog:
         self.opened = None
         self.node_of = lambda tensor: None
 
-    def _say_gone(self, gone: list[dict[str, Any]]) -> None:
+    def _say_gone(self) -> None:
         """A story step of its own for what died between two others."""
+        gone, self.memory.gone = self.memory.gone, []
         last = self.events[-1] if self.events else None
         place = place_of(last) if type(last) is dict else None
         fields = {} if place is None else {"s": place[0], "l": place[1]}
@@ -217,14 +218,6 @@ def step(
     if phase:
         event["ph"] = PHASES[phase]
     return event | fields
-
-
-def turn(
-    kind: str, phase: str, level: int, node: str, gradients: Sequence[Any] | None = None
-) -> Event:
-    """A step of the node that backward has come to; ``gradients`` have arrived."""
-    fields = {"n": node} if gradients is None else {"n": node, "g": [*gradients]}
-    return step(kind, None, phase, fields, level)
 
 
 def as_event(

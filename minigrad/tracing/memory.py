@@ -51,11 +51,6 @@ class Memory:
         self._packed: dict[str, Card] = {}
         self.gone: list[Item] = []
 
-    def take_gone(self) -> list[Item]:
-        """What was let go by owners that are gone, since this was last asked."""
-        gone, self.gone = self.gone, []
-        return gone
-
     def take(self) -> tuple[list[Item], list[Drop]]:
         """What was added and dropped since this was last asked."""
         changes = self.added, self.dropped

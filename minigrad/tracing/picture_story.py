@@ -124,7 +124,7 @@ class PictureStory(BackwardPicture):
             return
         ins, outs = event["ins"], event["outs"]
         result = outs[0].get("name") if outs else None
-        if self._is_learners(node):
+        if "own" in node:
             self._say_hung(event, result)
             return
         moved = is_in_place(ins, outs)

@@ -25,9 +25,7 @@ class Words:
         self._text = self._values.text
         self._nodes = {node["id"]: node for node in graph["nodes"]}
         self._learners = {
-            operation_of(node["label"])
-            for node in graph["nodes"]
-            if self._is_learners(node)
+            operation_of(node["label"]) for node in graph["nodes"] if "own" in node
         }
         self._sources = data["sources"]
         self._edges = {edge["id"]: edge for edge in graph["edges"]}
@@ -37,9 +35,6 @@ class Words:
         self._calls = {event["n"]: event for event in called if "n" in event}
         self._by_ctx = {event["cid"]: event for event in called if "cid" in event}
         self._boxes: dict[str, dict[str, Ref]] = {}
-
-    def _is_learners(self, node: Mapping[str, Any]) -> bool:
-        return "own" in node
 
     def _passed(self, one: Mapping[str, Any]) -> str:
         """The value of an argument or an output."""

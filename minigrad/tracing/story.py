@@ -15,7 +15,7 @@ from minigrad.tracing import sentences
 from minigrad.tracing.calls import Fact, value_of
 from minigrad.tracing.foreign import ForeignNode, maker_of
 from minigrad.tracing.graph_log import GraphLog
-from minigrad.tracing.log import ENGINE, STORY, Event, EventLog, step, turn
+from minigrad.tracing.log import ENGINE, STORY, Event, EventLog, step
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import Card, attributes_of
 from minigrad.tracing.values import Ref
@@ -188,7 +188,8 @@ class Story:
             if count > 1 and task.visits(node) and (name := self._graph.known(node))
         }
         self._joins.update(awaits)
-        fields |= inside_of(inside)
+        if inside:
+            fields["inside"] = inside
         self._log.emit((step, "backward.begin", None, "", fields))
 
     def node_picked(self, task: Any, node: Any, gradients: list[Any]) -> None:
@@ -206,8 +207,9 @@ class Story:
             if self._hears_lines:
                 self._watch(node._forward_cls)
         name = card.node or self._graph.number(card)
-        level, given = ENGINE if card.is_leaf else STORY, (*map(self._look, gradients),)
-        log.emit((turn, "node.enter", "pick the next ready node", level, name, given))
+        level = ENGINE if card.is_leaf else STORY
+        fields = {"n": name, "g": [*map(self._look, gradients)]}
+        log.emit((step, "node.enter", None, "pick the next ready node", fields, level))
         if len(gradients) > 1:
             self._say_unused_outputs(node, gradients)
         self._picked, self._card = node, card
@@ -299,7 +301,8 @@ class Story:
         card.seen_at = -1
         log.memory.released(node, card)
         level = STORY if card.is_users else ENGINE
-        log.emit((turn, "ctx.free", "release", level, owner), looked=True)
+        told = step, "ctx.free", None, "release", {"n": owner}, level
+        log.emit(told, looked=True)
 
     def backward_finished(self, task: Any) -> None:
         self._end_those_inside(task)
@@ -324,8 +327,9 @@ class Story:
     def _end(self, say: str) -> None:
         if self._open_tasks:
             self._open_tasks.pop()
-        inside = inside_of(len(self._open_tasks))
-        self._log.emit((step, "backward.end", say, "", inside))
+        inside = len(self._open_tasks)
+        fields = {"inside": inside} if inside else {}
+        self._log.emit((step, "backward.end", say, "", fields))
 
     def _leave(self, task: Any) -> None:
         """Say that the node that ran last in ``task`` is done."""
@@ -333,7 +337,7 @@ class Story:
         if card is None:
             return
         log, name = self._log, card.node or self._graph.number(card)
-        log.emit((turn, "node.exit", "", ENGINE, name))
+        log.emit((step, "node.exit", None, "", {"n": name}, ENGINE))
         if not card.is_leaf:
             log.ctxs.close(node)
 
@@ -369,11 +373,6 @@ def joins_story(ctx: Any, function: Any) -> bool:
     Of the others a recording hears only beside one that observes everything.
     """
     return bool(ctx._edges) or not issubclass(function, Builtin)
-
-
-def inside_of(count: int) -> dict[str, Any]:
-    """The field of a backward that runs inside ``count`` others."""
-    return {"inside": count} if count else {}
 
 
 def gradient_goes(

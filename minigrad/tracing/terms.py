@@ -28,9 +28,9 @@ from minigrad.tracing.copies import array_of, copied, exact_copy, node_like
 from minigrad.tracing.harmless import harm_of
 from minigrad.tracing.log import EventLog
 from minigrad.tracing.messages import message
-from minigrad.tracing.modes import Modes, quiet
 from minigrad.tracing.nodes import attributes_of
 from minigrad.tracing.pictures import MOST_COLUMNS, MOST_ROWS, json_number
+from minigrad.tracing.program import Modes, quiet
 from minigrad.tracing.values import ATOMS, MOST_DEPTH, brief, error_text
 
 MOST_CALLS: Final = 2_000

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from minigrad.tracing.foreign import ForeignNode
-from minigrad.tracing.torch_recorder.backward import TorchTask
+from minigrad.tracing.foreign import ForeignNode, is_torch_tensor
 from minigrad.tracing.torch_recorder.doors import heard
 from minigrad.tracing.torch_recorder.telling import TorchTelling
+
+if TYPE_CHECKING:
+    from minigrad.tracing.torch_recorder.engine import TorchTask
 
 REGISTERS: Final = ("register_hook", "register_post_accumulate_grad_hook")
 NOT_THEIRS: Final = ("torch", "minigrad")
@@ -35,7 +37,7 @@ class TorchHooks:
         hooks = tensor._backward_hooks
         self._registered = [one for one in self._registered if one[0]() is not None]
         is_known = any([one[0]() is hooks for one in self._registered])
-        if tensor.grad_fn is None or hooks is None or is_known:
+        if tensor.grad_fn is None or not hooks or is_known:
             return
         node = self._tell.graph.find(tensor.grad_fn)
         self._registered.append((weakref.ref(hooks), node, tensor.output_nr))
@@ -51,8 +53,8 @@ class TorchHooks:
                 self.hear(leaf._backward_hooks, "tensor", node, 0, task, until)
                 arrived = leaf._post_accumulate_grad_hooks
                 self.hear(arrived, "accumulated", node, 0, task, until)
-        for tensor in self._tell.named_tensors():
-            if tensor.requires_grad and tensor._backward_hooks:
+        for _, tensor in self._tell.log.names.held():
+            if is_torch_tensor(tensor) and tensor.requires_grad:
                 self.registered(tensor)
         for reference, node, slot in self._registered:
             if node in inside:

@@ -78,11 +78,6 @@ class TorchTelling:
         reader = None if now is None else self.graph.find(now)
         self.happenings.tensor_unpacked(hook, reader, packed, tensor)
 
-    def named_tensors(self) -> list[Any]:
-        """The tensors of torch's that variables of the program hold."""
-        held = self.log.names.held()
-        return [one for _, one in held if isinstance(one, self.torch.Tensor)]
-
     def meet_all(
         self, result: Any, in_place: bool = False, args: tuple[Any, ...] = ()
     ) -> None:
