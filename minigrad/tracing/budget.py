@@ -168,3 +168,12 @@ def ctx_changes(event: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What an event changes on ctxs: that which it shows first, then others."""
     shown = [event["ctx"]] if "ctx" in event else []
     return [*shown, *event.get("others", ())]
+
+
+def fill_boxes(boxes: dict[str, dict[str, Any]], event: Mapping[str, Any]) -> None:
+    """Change what ctxs have, by their ids, as an event tells it."""
+    for change in ctx_changes(event):
+        box = boxes.setdefault(change["id"], {})
+        box |= change["set"]
+        for key in change["del"]:
+            box.pop(key, None)

@@ -35,42 +35,42 @@ class Happenings:
     """An observer of what is no phase of apply or of backward."""
 
     def __init__(self, log: EventLog, graph: GraphLog, story: Story) -> None:
-        self._log = log
-        self._graph = graph
-        self._story = story
+        self.log = log
+        self.graph = graph
+        self.story = story
         self._ref = log.values.ref
 
     def hook_called(
         self, kind: str, node: Any, slot: int, hook: Any, given: Any, result: Any
     ) -> None:
         """A hook of the learner's has returned."""
-        self._log.program_ran()
+        self.log.program_ran()
         if comes_from_checkpoint(hook):
             return
         if kind == "post" and not isinstance(node, ForeignNode):
-            self._story.say_returned(node, given)
-        fields = {"n": self._graph.id_of(node), "slot": slot, "g": self._ref(given)}
+            self.story.say_returned(node, given)
+        fields = {"n": self.graph.id_of(node), "slot": slot, "g": self._ref(given)}
         fields["hook"] = sentences.name_of_hook(hook)
         fields["new"] = None if result is None else self._ref(result)
-        self._log.emit((step, f"hook.{kind}", None, "", fields))
+        self.log.emit((step, f"hook.{kind}", None, "", fields))
 
     def tensor_packed(self, hook: Any, tensor: Tensor, packed: Any) -> None:
         """What is kept for a saved tensor is what a pack hook made of it."""
-        self._log.program_ran()
+        self.log.program_ran()
         forgets = comes_from_checkpoint(hook)
-        if forgets and self._graph.reruns:
+        if forgets and self.graph.reruns:
             return
-        name = sentences.called(sentences.seen(tensor, self._log.names.of))
+        name = sentences.called(sentences.seen(tensor, self.log.names.of))
         if forgets:
             say, new = message("checkpoint.forgets", tensor=name), plain("a note")
         else:
             say, new = sentences.packed(hook, name, tensor, packed), self._ref(packed)
         fields = {"g": self._ref(tensor), "new": new}
-        self._log.emit((step, "hook.pack", say, "", fields))
+        self.log.emit((step, "hook.pack", say, "", fields))
 
     def tensor_unpacked(self, hook: Any, node: Any, packed: Any, tensor: Any) -> None:
         """An unpack hook has given a saved tensor back."""
-        self._log.program_ran()
+        self.log.program_ran()
         remembers = comes_from_checkpoint(hook)
         if remembers and getattr(hook, "__name__", "") == "keep":
             return
@@ -78,27 +78,27 @@ class Happenings:
         if not remembers:
             fields |= {"g": self._ref(packed), "hook": sentences.name_of_hook(hook)}
         if node is not None:
-            fields["n"] = self._graph.id_of(node)
+            fields["n"] = self.graph.id_of(node)
         place = place_of_packed(node, packed)
         if place is not None:
             fields["place"] = place
-        self._log.emit((step, "hook.unpack", None, "", fields))
+        self.log.emit((step, "hook.unpack", None, "", fields))
 
     def changed_in_place(self, tensor: Any) -> None:
         """A version has gone up; of a ``.grad`` in backward that is told elsewhere."""
-        self._log.program_ran()
-        if self._story.adds_to_grad(tensor):
+        self.log.program_ran()
+        if self.story.adds_to_grad(tensor):
             return
-        own = self._log.names.of(tensor)
+        own = self.log.names.of(tensor)
         base = tensor._base if isinstance(tensor, Tensor) else None
-        whole = None if base is None else self._log.names.of(base)
-        others = self._log.ctxs.changes_by(tensor)
+        whole = None if base is None else self.log.names.of(base)
+        others = self.log.ctxs.changes_by(tensor)
         fields = {"t": self._ref(tensor), "name": own or whole}
         fields["ver"] = version_of(tensor)
         if whole and not own:
             fields["part"] = True
         level = STORY if own or whole or others else ENGINE
-        self._log.emit((step, "inplace", None, "", fields, level), others=others)
+        self.log.emit((step, "inplace", None, "", fields, level), others=others)
 
     def tangent_given(
         self,
@@ -109,9 +109,9 @@ class Happenings:
     ) -> None:
         """A value runs on with its tangent; ``maker`` is the operation it comes from,
         or its name. One of a built-in operation that joins no graph is told here."""
-        self._log.program_ran()
+        self.log.program_ran()
         fields: dict[str, Any] = {}
-        where, calls = self._log.node_of(tensor), self._log.calls
+        where, calls = self.log.node_of(tensor), self.log.calls
         if where is not None:
             fields["n"] = where
         else:
@@ -120,19 +120,19 @@ class Happenings:
             if given:
                 fields |= {"call": f"call-{fields['key']}", "function": maker.__name__}
                 fields |= calls.fields(given, (), "", calls.made((tensor,)))
-        made_by = self._log.node_of(tangent)
+        made_by = self.log.node_of(tangent)
         if made_by is not None:
             fields["gn"] = made_by
         if isinstance(maker, type):
             maker = name_of_call(maker)
-        name = self._log.names.of(tensor)
+        name = self.log.names.of(tensor)
         fields |= {"t": self._ref(tensor), "g": self._ref(tangent)}
         say = sentences.tangent(name, maker, tensor, tangent)
-        self._log.emit((step, "tangent", say, "", fields))
+        self.log.emit((step, "tangent", say, "", fields))
 
     def tensor_mapped(self, tensor: BatchedTensor) -> None:
         """A vmap has its examples in one tensor: its picture sets their axis apart."""
-        calls = self._log.calls
+        calls = self.log.calls
         calls.mapped[calls.key_of(physical(tensor))] = mapped_dims(tensor)
 
     def advice_given(self, owner: Any, subject: str, warning: Any) -> None:
@@ -140,45 +140,45 @@ class Happenings:
         advice = advice_of(owner, subject, warning)
         say = message("teaching", what=advice["what"].rstrip("."))
         phase = phase_of_advice(advice["what"])
-        self._log.emit((step, "lint", say, phase, {"advice": advice}))
+        self.log.emit((step, "lint", say, phase, {"advice": advice}))
 
     def recomputation_started(self) -> None:
         """A checkpointed part runs once more."""
-        self._log.program_ran()
-        self._graph.reruns += 1
-        self._log.emit((step, "rerun.begin", message("checkpoint.reruns")))
+        self.log.program_ran()
+        self.graph.reruns += 1
+        self.log.emit((step, "rerun.begin", message("checkpoint.reruns")))
 
     def recomputation_finished(self, failed: bool) -> None:
         """All that was forgotten is there again; an exception has its own event."""
-        self._log.program_ran()
-        self._graph.reruns -= 1
-        self._log.memory.look_at_packed()
+        self.log.program_ran()
+        self.graph.reruns -= 1
+        self.log.memory.look_at_packed()
         if not failed:
-            self._log.emit((step, "rerun.end", message("checkpoint.is-back")))
+            self.log.emit((step, "rerun.end", message("checkpoint.is-back")))
 
     def gradient_captured(self, node: Any, slot: int, gradient: Any) -> None:
         """What ``grad`` was asked for is there."""
-        fields = {"n": self._graph.id_of(node), "slot": slot, "g": self._ref(gradient)}
-        self._log.emit((step, "grad.captured", None, "", fields))
+        fields = {"n": self.graph.id_of(node), "slot": slot, "g": self._ref(gradient)}
+        self.log.emit((step, "grad.captured", None, "", fields))
 
     def module_entered(self, module: Any) -> None:
         """A layer of minigrad.nn runs: its nodes are one step of the story."""
-        self._graph.enter_module(module)
+        self.graph.enter_module(module)
         if not type(module).__module__.startswith(LAYERS):
             return
-        self._log.program_ran()
-        self._graph.modules.append(0)
+        self.log.program_ran()
+        self.graph.modules.append(0)
 
     def module_left(self, module: Any, result: Any) -> None:
         """The layer has returned, or an exception has left it."""
-        group = self._graph.open_groups.pop() if self._graph.open_groups else None
+        group = self.graph.open_groups.pop() if self.graph.open_groups else None
         if not type(module).__module__.startswith(LAYERS):
             return
-        self._log.program_ran()
-        nodes = self._graph.modules.pop()
+        self.log.program_ran()
+        nodes = self.graph.modules.pop()
         if nodes:
             fields = {"m": group, "nodes": nodes, "new": self._ref(result)}
-            self._log.emit((step, "module", None, "", fields))
+            self.log.emit((step, "module", None, "", fields))
 
 
 def name_of_call(function: Any) -> str:

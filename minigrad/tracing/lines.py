@@ -144,7 +144,7 @@ class FrameLog:
         self._step("return", level, opened, opened.reach, val=val)
         self._close(opened)
 
-    def on_suspend(self, frame: FrameType) -> None:
+    def on_suspend(self, frame: FrameType, value: Any) -> None:
         """A watched generator or coroutine pauses: no step, and it may go on later."""
         opened = self._find(frame)
         if opened is None:

@@ -128,15 +128,14 @@ class SettraceBackend:
 
     def together(self, listening: list[Tell]) -> Tell:
         """One call for several; the calls which they make themselves are not traced."""
-        ours = self._trace
+        ours, tell = self._trace, in_turn(listening)
 
         def tell_all(*facts: Any) -> None:
             is_traced = sys.gettrace() is ours  # else it is the program's own, or none
             if is_traced:
                 sys.settrace(None)
             try:
-                for tell in listening:
-                    tell(*facts)
+                tell(*facts)
             finally:
                 if is_traced:
                     sys.settrace(ours)
@@ -172,7 +171,7 @@ class SettraceBackend:
         elif event == "return" and raised is not None and raised[0] is frame:
             self._listener.on_unwind(frame, raised[1])
         elif event == "return" and instruction_of(frame) in SUSPENDS:
-            self._listener.on_suspend(frame)
+            self._listener.on_suspend(frame, argument)
         elif event == "return" and instruction_of(frame) in RETURNS:
             self._listener.on_return(frame, argument)
         elif event == "return":
@@ -213,11 +212,11 @@ class MonitoringBackend:
         monitoring.use_tool_id(self._tool, "minigrad")
         self._callbacks = {
             events.PY_START: self._start,
-            events.LINE: self._line,
-            events.PY_RETURN: self._return,
-            events.PY_YIELD: self._yield,
-            events.RAISE: self._raise,
-            events.PY_UNWIND: self._unwind,
+            events.LINE: self._heard(self._listener.on_line),
+            events.PY_RETURN: self._heard(self._listener.on_return),
+            events.PY_YIELD: self._heard(self._listener.on_suspend),
+            events.RAISE: self._heard(self._listener.on_exception),
+            events.PY_UNWIND: self._heard(self._listener.on_unwind),
         }
         for event, callback in self._callbacks.items():
             monitoring.register_callback(self._tool, event, callback)
@@ -251,11 +250,8 @@ class MonitoringBackend:
 
     together = staticmethod(in_turn)  # unwatched code has its full speed anyway
 
-    def _elsewhere(self) -> bool:
-        return threading.get_ident() != self._thread
-
     def _start(self, code: CodeType, offset: int) -> Any:
-        if self._elsewhere():
+        if threading.get_ident() != self._thread:
             return None
         frame = sys._getframe(1)
         if not self._listener.wants(code):
@@ -265,25 +261,14 @@ class MonitoringBackend:
             self._listener.on_call(frame)
         return None
 
-    def _line(self, code: CodeType, line: int) -> None:
-        if not self._elsewhere():
-            self._listener.on_line(sys._getframe(1), line)
+    def _heard(self, tell: Callable[[FrameType, Any], None]) -> Callable[..., None]:
+        """What tells of an event in code that is followed, with its last fact."""
 
-    def _return(self, code: CodeType, offset: int, value: Any) -> None:
-        if not self._elsewhere():
-            self._listener.on_return(sys._getframe(1), value)
+        def callback(code: CodeType, *facts: Any) -> None:
+            if id(code) in self._followed and threading.get_ident() == self._thread:
+                tell(sys._getframe(1), facts[-1])
 
-    def _yield(self, code: CodeType, offset: int, value: Any) -> None:
-        if not self._elsewhere():
-            self._listener.on_suspend(sys._getframe(1))
-
-    def _raise(self, code: CodeType, offset: int, error: BaseException) -> None:
-        if id(code) in self._followed and not self._elsewhere():
-            self._listener.on_exception(sys._getframe(1), error)
-
-    def _unwind(self, code: CodeType, offset: int, error: BaseException) -> None:
-        if id(code) in self._followed and not self._elsewhere():
-            self._listener.on_unwind(sys._getframe(1), error)
+        return callback
 
 
 def free_tools() -> list[int]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from minigrad.tracing.budget import ctx_changes
+from minigrad.tracing.budget import ctx_changes, fill_boxes
 from minigrad.tracing.codes import STORY
 from minigrad.tracing.messages import in_turn, joined, message, word
 from minigrad.tracing.picture_backward import BackwardPicture
@@ -46,11 +46,7 @@ class PictureStory(BackwardPicture):
             self._say_sent(event["n"])  # before the box is empty
         if self._filled and level <= STORY and kind != "grad.accumulate":
             self._say_filled()
-        for change in ctx_changes(event):
-            box = self._boxes.setdefault(change["id"], {})
-            box |= change["set"]
-            for key in change["del"]:
-                box.pop(key, None)
+        fill_boxes(self._boxes, event)
         name = event["ph"]["name"] if kind == "phase" else kind
         tell_of = getattr(self, f"on_{re.sub('[. ]', '_', name)}", None)
         if tell_of is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import platform
 import sys
 import threading
@@ -27,7 +28,7 @@ from minigrad.tracing.program import MOST_BYTES, Cell, remember
 from minigrad.tracing.sources import is_installed, is_ours
 from minigrad.tracing.story import Story
 from minigrad.tracing.terms import RuleKeeper
-from minigrad.tracing.torch_recorder import TorchListener, TorchTelling
+from minigrad.tracing.torch_recorder.listening import TorchListener
 from minigrad.tracing.trace import SCHEMA, Trace
 from minigrad.tracing.values import error_text, short_repr
 
@@ -114,8 +115,8 @@ class Recorder(Generic[Kept]):
             self._keeper = RuleKeeper(self._log)
             observers.append(self._keeper)
         together = in_turn if self._backend is None else self._backend.together
-        spoke, here = lambda: self._spoke("minigrad"), threading.get_ident()
-        self._hearing = Hearing(observers, spoke, together, here)
+        spoke = functools.partial(self._spoke, "minigrad")
+        self._hearing = Hearing(observers, spoke, together, threading.get_ident())
         observe.add(self._hearing)
         return self.trace
 
@@ -150,15 +151,8 @@ class Recorder(Generic[Kept]):
             self._torch_unheard = message("torch.late")
             return None
         try:
-            telling = TorchTelling(
-                torch,
-                self._story,
-                self._happenings,
-                self._graph,
-                self._log,
-                lambda: self._spoke("torch"),
-            )
-            listener = TorchListener(telling)
+            spoke = functools.partial(self._spoke, "torch")
+            listener = TorchListener(torch, self._happenings, spoke)
             listener.start()
         except AttributeError as error:
             self._torch_unheard = message("torch.differs", error=error)

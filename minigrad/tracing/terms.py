@@ -17,7 +17,7 @@ import numpy as np
 
 from minigrad.engine import observe
 from minigrad.engine.core.backward import fit
-from minigrad.engine.core.node import NOT_A_TENSOR, AccumulateGrad, split_edge
+from minigrad.engine.core.node import NOT_A_TENSOR, AccumulateGrad
 from minigrad.engine.core.saved import FREED, Record
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.grad_mode import this_mode
@@ -28,7 +28,7 @@ from minigrad.tracing.copies import array_of, copied, exact_copy, node_like
 from minigrad.tracing.harmless import harm_of
 from minigrad.tracing.log import EventLog
 from minigrad.tracing.messages import message
-from minigrad.tracing.nodes import attributes_of
+from minigrad.tracing.nodes import attributes_of, receivers_of
 from minigrad.tracing.pictures import MOST_COLUMNS, MOST_ROWS, json_number
 from minigrad.tracing.program import Modes, quiet
 from minigrad.tracing.values import ATOMS, MOST_DEPTH, brief, error_text
@@ -140,10 +140,7 @@ def with_inner(like: Any) -> Iterator[Any]:
 def is_small(node: Any, gradients: list[Any]) -> bool:
     """Whether a rule is given little, and all of a kind that can be copied."""
     shapes = [gradient.shape for gradient in gradients if gradient is not None]
-    for edge in node._edges:
-        if edge is not None and edge is not NOT_A_TENSOR:
-            receiver, slot = split_edge(edge)
-            shapes.append(receiver._output_metadata[slot][0])
+    shapes += [to._output_metadata[slot][0] for _, to, slot in receivers_of(node)]
     saved = () if node._saved is FREED else tuple.__iter__(node._saved)
     tensors = [one.tensor if isinstance(one, Record) else one for one in saved]
     sizes = [one.array.size for one in tensors if isinstance(one, Tensor)]
@@ -188,19 +185,13 @@ def add_terms(rules: list[Rule], events: list[dict[str, Any]]) -> None:
     shown = {id(event) for event in events}
     calls = numbers = 0
     begun = time.perf_counter()
-    with (
-        observe.unobserved(),
-        np.errstate(all="ignore"),
-        Modes().in_force(),
-        quiet(),
-    ):
+    unheard, modes = observe.unobserved(), Modes().in_force()
+    with unheard, np.errstate(all="ignore"), modes, quiet():
         for rule in rules:
             event = rule.event
             if id(event) not in shown:
                 continue  # left out of a long recording
-            calls += 2 + sum(
-                [array_of(one).size for one in rule.given if one is not None]
-            )
+            calls += 2 + sum([array_of(g).size for g in rule.given if g is not None])
             late = time.perf_counter() - begun > MOST_SECONDS_IN_ALL
             if late or calls > MOST_CALLS or numbers > MOST_NUMBERS:
                 return
@@ -212,8 +203,6 @@ def terms_of(rule: Rule) -> Slots:
     """For each argument of a rule its slopes, or why there are none."""
     slots = [slot for slot, one in enumerate(rule.found) if one is not None]
     reason = refusal(rule)
-    if rule.is_hooked:
-        reason = reason or message("terms.hook")
     try:
         reason = reason or unsteady(rule)
         if not reason:
@@ -234,7 +223,8 @@ def refusal(rule: Rule) -> str:
     arrays = [array_of(one) for one in (*rule.given, *rule.found) if one is not None]
     if any([array.dtype.kind != "f" for array in arrays]):
         return message("terms.not-real")
-    return harm_of(type(rule.node))
+    harm = harm_of(type(rule.node))
+    return message("terms.hook") if rule.is_hooked and not harm else harm
 
 
 def run_again(rule: Rule, given: list[Any]) -> list[Any]:
@@ -264,16 +254,15 @@ def unsteady(rule: Rule) -> str:
     if time.perf_counter() - begun > MOST_SECONDS:
         return message("terms.slow")
     for recorded, now in zip(rule.found, found, strict=True):
-        if recorded is not None and (now is None or differ(recorded, now)):
+        if recorded is not None and (now is None or bits(recorded) != bits(now)):
             return message("terms.unsteady")
     return ""
 
 
-def differ(recorded: Any, now: Any) -> bool:
-    """Whether two gradients differ in a bit."""
-    one, other = array_of(recorded), array_of(now)
-    kinds = (one.shape, one.dtype), (other.shape, other.dtype)
-    return kinds[0] != kinds[1] or one.tobytes() != other.tobytes()
+def bits(gradient: Any) -> Any:
+    """What two gradients differ in if they differ in a bit."""
+    array = array_of(gradient)
+    return array.shape, array.dtype, array.tobytes()
 
 
 def not_a_multiple(given: Any) -> str:
