@@ -29,8 +29,8 @@ from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.views import CopySlices
 from minigrad.nn.module import Module
+from minigrad.tracing.codes import is_installed
 from minigrad.tracing.harmless import holds
-from minigrad.tracing.sources import is_installed
 from minigrad.tracing.trace import Trace
 from minigrad.tracing.values import ATOMS
 

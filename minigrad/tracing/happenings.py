@@ -12,11 +12,11 @@ from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.inplace import name_in_place
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.tracing import sentences
+from minigrad.tracing.codes import lines_of
 from minigrad.tracing.foreign import ForeignNode, version_of
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, EventLog, step
 from minigrad.tracing.messages import message
-from minigrad.tracing.sources import lines_of
 from minigrad.tracing.story import Story
 from minigrad.tracing.values import plain
 from minigrad.transforms.vmap_tensor import BatchedTensor, mapped_dims, physical

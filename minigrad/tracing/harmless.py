@@ -13,8 +13,8 @@ import numpy as np
 
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.function import Function
+from minigrad.tracing.codes import is_installed, is_ours
 from minigrad.tracing.messages import message
-from minigrad.tracing.sources import is_installed, is_ours
 from minigrad.tracing.values import ATOMS
 
 WRITES: Final = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF"}

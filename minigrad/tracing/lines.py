@@ -7,12 +7,19 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
 from minigrad.kernels._jit import jit
-from minigrad.tracing.codes import APPLY_CODE, ENGINE_CODES, Reach, ShownCode
+from minigrad.tracing.codes import (
+    APPLY_CODE,
+    ENGINE_CODES,
+    Reach,
+    ShownCode,
+    SourceStore,
+    is_ours,
+    is_users,
+)
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.listening import instruction_of
 from minigrad.tracing.log import ENGINE, STORY, EventLog
 from minigrad.tracing.messages import message
-from minigrad.tracing.sources import SourceStore, is_ours, is_users
 from minigrad.tracing.values import ATOMS, error_text, mark_of, plain
 from minigrad.utils._region import StopRecomputation
 

@@ -29,6 +29,7 @@ from minigrad import errors, lint
 from minigrad.engine import anomaly, dtypes, randomness
 from minigrad.engine.grad_mode import running_task, this_mode
 from minigrad.engine.interpreters import current_kind
+from minigrad.tracing.codes import is_ours
 from minigrad.tracing.copies import (
     CannotCopyError,
     Copier,
@@ -36,7 +37,6 @@ from minigrad.tracing.copies import (
     copied_anew,
     names_of,
 )
-from minigrad.tracing.sources import is_ours
 from minigrad.tracing.trace import Trace
 
 SESSION: Final = "__minigrad_again__"

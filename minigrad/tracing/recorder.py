@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.builtin import Builtin
-from minigrad.tracing.codes import ENGINE_CODES, codes_of
+from minigrad.tracing.codes import ENGINE_CODES, codes_of, is_installed, is_ours
 from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.happenings import Happenings
@@ -25,7 +25,6 @@ from minigrad.tracing.messages import message
 from minigrad.tracing.picture import complete, mark
 from minigrad.tracing.picture_story import tell_picture
 from minigrad.tracing.program import MOST_BYTES, Cell, remember
-from minigrad.tracing.sources import is_installed, is_ours
 from minigrad.tracing.story import Story
 from minigrad.tracing.terms import RuleKeeper
 from minigrad.tracing.torch_recorder.listening import TorchListener

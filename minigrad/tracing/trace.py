@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from minigrad import errors
-from minigrad.tracing.older import completed
+from minigrad.tracing.picture import completed
 
 if TYPE_CHECKING:
     from minigrad.tracing.program import Program

@@ -14,8 +14,7 @@ from minigrad.engine.core.node import NOT_A_TENSOR
 from minigrad.tracing.foreign import ForeignNode, seen_torch
 from minigrad.tracing.nodes import inputs_first, receivers_of
 from minigrad.tracing.torch_recorder.graph import below
-from minigrad.tracing.torch_recorder.hooks import TorchHooks
-from minigrad.tracing.torch_recorder.saved import TorchSavedHooks
+from minigrad.tracing.torch_recorder.hooks import TorchHooks, TorchSavedHooks
 from minigrad.tracing.torch_recorder.telling import TorchTelling
 from minigrad.tracing.values import safely
 

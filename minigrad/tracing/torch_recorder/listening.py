@@ -20,8 +20,7 @@ from minigrad.tracing.torch_recorder.calls import TorchCalls
 from minigrad.tracing.torch_recorder.doors import heard, mode_class, replaced
 from minigrad.tracing.torch_recorder.engine import TorchEngine
 from minigrad.tracing.torch_recorder.graph import CHECKPOINT
-from minigrad.tracing.torch_recorder.hooks import REGISTERS, TorchHooks
-from minigrad.tracing.torch_recorder.saved import TorchSavedHooks
+from minigrad.tracing.torch_recorder.hooks import REGISTERS, TorchHooks, TorchSavedHooks
 from minigrad.tracing.torch_recorder.telling import TorchTelling
 
 IN_PLACE_OPERATORS: Final = (
