@@ -336,13 +336,23 @@ def freed(name: str, count: int) -> dict[str, Any]:
 
 
 def foreign(log: CtxLog, ctx: ForeignNode, before: Mapping[str, Any]) -> Entries:
-    """The same of a node of another engine, of which nothing is known to stay."""
+    """The same of a node of another engine, of which nothing is known to stay.
+
+    What was saved stays there, as freed, when it is gone.
+    """
     values, needs = log.values, str(tuple(ctx.needs_input_grad))
     found: Entries = [("needs_input_grad", needs, (plain, needs))]
     if ctx._edges:
         edges = edges_text(*log.ends_of(ctx))
         found.append(("edges", edges, (plain, edges)))
-    for key, value in ctx.entries(before).items():
+    if ctx.freed and not ctx.to_save:
+        held: dict[str, Any] = {key: FREED for key in before if key[:6] == "saved."}
+    else:
+        saved = dict(enumerate(ctx.to_save or ())) or ctx.saved
+        held = {f"saved.{name}": value for name, value in saved.items()}
+    held |= {f"attr.{name}": value for name, value in ctx.attributes().items()}
+    held |= {f"flag.{name}": value for name, value in ctx.flags.items()}
+    for key, value in held.items():
         told: Any = (values.ref, value, key)
         if value is FREED:
             told = AS_FREED

@@ -250,7 +250,9 @@ class Again(Recorder[Trace]):
         What is packed is another each time it is unpacked: what it was is known only
         then, as unpacking has effects, such as those of a checkpoint.
         """
-        node: Any = self._log.cards.ctx_with(edit.place.ctx)
+        cards = list(self._log.cards.values())
+        nodes: list[Any] = [card() for card in cards if card.ctx == edit.place.ctx]
+        node = nodes[0] if nodes else None
         if node is None:
             raise LookupError(f"{edit.place.owner} is gone at this step")
         tell = functools.partial(self._tell, edit, str(edit.place), ctx=node)

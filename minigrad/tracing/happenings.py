@@ -11,14 +11,13 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.inplace import name_in_place
 from minigrad.engine.saved_hooks import HookedRecord
-from minigrad.tracing import sentences
 from minigrad.tracing.codes import lines_of
 from minigrad.tracing.foreign import ForeignNode, version_of
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, EventLog, step
 from minigrad.tracing.messages import message
 from minigrad.tracing.story import Story
-from minigrad.tracing.values import plain
+from minigrad.tracing.values import brief, bytes_text, called, plain, safely, seen
 from minigrad.transforms.vmap_tensor import BatchedTensor, mapped_dims, physical
 
 ABOUT_WHAT_IS_RETURNED: Final = ("A05", "R01", "T03", "A17")
@@ -50,7 +49,7 @@ class Happenings:
         if kind == "post" and not isinstance(node, ForeignNode):
             self.story.say_returned(node, given)
         fields = {"n": self.graph.id_of(node), "slot": slot, "g": self._ref(given)}
-        fields["hook"] = sentences.name_of_hook(hook)
+        fields["hook"] = name_of_hook(hook)
         fields["new"] = None if result is None else self._ref(result)
         self.log.emit((step, f"hook.{kind}", None, "", fields))
 
@@ -60,11 +59,11 @@ class Happenings:
         forgets = comes_from_checkpoint(hook)
         if forgets and self.graph.reruns:
             return
-        name = sentences.called(sentences.seen(tensor, self.log.names.of))
+        name = called(seen(tensor, self.log.names.of))
         if forgets:
             say, new = message("checkpoint.forgets", tensor=name), plain("a note")
         else:
-            say, new = sentences.packed(hook, name, tensor, packed), self._ref(packed)
+            say, new = packed_text(hook, name, tensor, packed), self._ref(packed)
         fields = {"g": self._ref(tensor), "new": new}
         self.log.emit((step, "hook.pack", say, "", fields))
 
@@ -76,7 +75,7 @@ class Happenings:
             return
         fields: dict[str, Any] = {"new": self._ref(tensor), "g": plain("a note")}
         if not remembers:
-            fields |= {"g": self._ref(packed), "hook": sentences.name_of_hook(hook)}
+            fields |= {"g": self._ref(packed), "hook": name_of_hook(hook)}
         if node is not None:
             fields["n"] = self.graph.id_of(node)
         place = place_of_packed(node, packed)
@@ -127,7 +126,7 @@ class Happenings:
             maker = name_of_call(maker)
         name = self.log.names.of(tensor)
         fields |= {"t": self._ref(tensor), "g": self._ref(tangent)}
-        say = sentences.tangent(name, maker, tensor, tangent)
+        say = tangent_text(name, maker, tensor, tangent)
         self.log.emit((step, "tangent", say, "", fields))
 
     def tensor_mapped(self, tensor: BatchedTensor) -> None:
@@ -244,3 +243,36 @@ def place_in(lines: list[str], id: str, subject: str) -> int:
     definition = [at for at, line in enumerate(lines) if re.match(r"\s*def ", line)]
     found = [at for at, line in enumerate(lines) if re.search(named, line)]
     return (found or definition or [0])[-1 if found else 0]
+
+
+def name_of_hook(hook: Any) -> str:
+    """A hook by the name it was defined with."""
+    name = safely(lambda: str(getattr(hook, "__name__", "")), "")
+    return name or f"<{type(hook).__name__}>"
+
+
+def sized(text: str, value: Any) -> str:
+    """What is kept, with its bytes where they are known."""
+    array = value.array if isinstance(value, Tensor) else value
+    size = getattr(array, "nbytes", None)
+    if not isinstance(size, int):
+        return text
+    return message("tensor.sized", tensor=text, bytes=bytes_text(size))
+
+
+def packed_text(hook: Any, name: str, tensor: Tensor, kept: Any) -> str:
+    """A pack hook was called."""
+    given, value = sized(name, tensor), sized(brief(kept), kept)
+    name = name_of_hook(hook)
+    return message("hook.packed", hook=name, tensor=given, value=value)
+
+
+def tangent_text(
+    name: str | None, maker: str | None, tensor: Tensor, tangent: Tensor
+) -> str:
+    """A tensor got a tangent."""
+    told = brief(tangent)
+    if name is None and maker:
+        return message("tangent.given.maker", maker=maker, tangent=told)
+    key = "tangent.given" if name else "tangent.given.value"
+    return message(key, tensor=name or brief(tensor), tangent=told)

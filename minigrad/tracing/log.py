@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from minigrad.engine.core.tensor import Tensor
-from minigrad.tracing import sentences
 from minigrad.tracing.budget import Gap, only_shown
 from minigrad.tracing.calls import Calls
 from minigrad.tracing.codes import ENGINE as ENGINE
@@ -15,9 +14,10 @@ from minigrad.tracing.codes import STORY as STORY
 from minigrad.tracing.ctxs import CtxLog
 from minigrad.tracing.foreign import nothing
 from minigrad.tracing.memory import Memory
+from minigrad.tracing.messages import joined, message
 from minigrad.tracing.names import Names
 from minigrad.tracing.nodes import NOTHING, Cards, called
-from minigrad.tracing.values import ValueStore
+from minigrad.tracing.values import ValueStore, bytes_text
 
 MOST_EVENTS: Final = 20_000
 SLACK: Final = 5_000
@@ -193,7 +193,7 @@ class EventLog:
         place = place_of(last) if type(last) is dict else None
         fields = {} if place is None else {"s": place[0], "l": place[1]}
         opened, self.opened = self.opened, None
-        say = sentences.gone(gone)
+        say = gone_text(gone)
         self.emit((step, "mem.gone", say, "", fields))
         self.opened = opened
 
@@ -262,3 +262,12 @@ def told_of(noted: Any) -> Any:
 def place_of(event: Event) -> tuple[int, int] | None:
     """Where in the code an event stands."""
     return (event["s"], event["l"]) if "s" in event else None
+
+
+def gone_text(items: list[dict[str, Any]]) -> str:
+    """Owners of memory are gone; ``items`` is what they held."""
+    owners = list(dict.fromkeys([(item["owner"], item["of"]) for item in items]))
+    size = sum({item["buf"]: item["bytes"] for item in items}.values())
+    labels = joined([label for _, label in owners])
+    fields = {"owners": labels, "bytes": bytes_text(size)}
+    return message("owners.gone", count=len(owners), **fields)

@@ -276,7 +276,8 @@ class Savers:
         there = self._cards.get(memory_of(tensor), {})
         for key, card in list(there.items()):
             ctx = card()
-            if ctx is None or is_freed(ctx):
+            is_torchs = isinstance(ctx, ForeignNode)
+            if ctx is None or (ctx.freed if is_torchs else ctx._saved is FREED):
                 del there[key]
         return list(there.values())
 
@@ -305,8 +306,3 @@ def storage_of(tensor: Any) -> Any:
     """The memory of a tensor of torch's."""
     with unheard():
         return "torch", tensor.untyped_storage()._cdata
-
-
-def is_freed(ctx: Any) -> bool:
-    """Whether backward has taken away what ``ctx`` saved."""
-    return ctx.freed if isinstance(ctx, ForeignNode) else ctx._saved is FREED

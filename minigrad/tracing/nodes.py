@@ -84,11 +84,6 @@ class Cards(dict[int, Card]):
 
         self._forget = forget
 
-    def ctx_with(self, name: str) -> Any:
-        """The ctx whose id ``name`` is; None if it is gone."""
-        found = [card() for card in list(self.values()) if card.ctx == name]
-        return found[0] if found else None
-
     def of(self, node: Any) -> Card:
         """The card of ``node``, which gets one if it has none."""
         return self.get(id(node)) or self.new(node)

@@ -7,9 +7,8 @@ from typing import Any, Final
 
 from minigrad.tracing.codes import STORY
 from minigrad.tracing.messages import in_turn, joined, message
-from minigrad.tracing.picture_words import Event, Words, stop, tell
+from minigrad.tracing.picture_words import Event, Ref, Words, slope_of, stop, tell
 from minigrad.tracing.pictures import is_told_by_shape
-from minigrad.tracing.reading import Ref, slope_of
 from minigrad.tracing.titles import operation_of
 
 FREED: Final = "freed"

@@ -10,8 +10,7 @@ from minigrad.tracing.budget import ctx_changes, fill_boxes
 from minigrad.tracing.codes import STORY
 from minigrad.tracing.messages import in_turn, joined, message, word
 from minigrad.tracing.picture_backward import BackwardPicture
-from minigrad.tracing.picture_words import Event, in_short, stop, tell
-from minigrad.tracing.sentences import line_next
+from minigrad.tracing.picture_words import Event, in_short, line_next, stop, tell
 from minigrad.tracing.titles import INFIX, is_in_place, operation_of
 
 SHAPES: Final = {"attr.shape", "attr._saved_self_sym_sizes"}

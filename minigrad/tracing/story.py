@@ -11,14 +11,13 @@ from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.ctx import no_setup_context
 from minigrad.engine.core.node import AccumulateGrad
 from minigrad.engine.core.tensor import Tensor
-from minigrad.tracing import sentences
 from minigrad.tracing.calls import Fact, value_of
 from minigrad.tracing.foreign import ForeignNode, maker_of
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.log import ENGINE, STORY, Event, EventLog, step
-from minigrad.tracing.messages import message
+from minigrad.tracing.messages import in_turn, joined, message
 from minigrad.tracing.nodes import Card, attributes_of
-from minigrad.tracing.values import Ref
+from minigrad.tracing.values import Ref, bytes_text, called, seen
 
 
 class Story:
@@ -116,9 +115,9 @@ class Story:
     def say_saved(self, ctx: Any, saved: tuple[Any, ...]) -> None:
         """Apply has taken what forward left on ``ctx``."""
         name_of = self._log.names.of
-        to_save = [sentences.seen(one, name_of) for one in saved]
+        to_save = [seen(one, name_of) for one in saved]
         size = self._graph.look_at_saved(ctx)
-        say = sentences.saved, to_save, list(attributes_of(ctx)), size
+        say = saved_text, to_save, list(attributes_of(ctx)), size
         self._log.emit((step, "ctx.save", say, "take what was saved"), looked=True)
 
     def edges_wired(self, ctx: Any, outputs: tuple[Any, ...]) -> None:
@@ -347,6 +346,17 @@ class Story:
         return isinstance(tensor, Tensor) and (
             isinstance(picked, AccumulateGrad) and picked.variable._grad is tensor
         )
+
+
+def saved_text(to_save: list[Any], also: list[str], size: int) -> str:
+    """What apply takes off ctx: ``also`` are attributes; all takes ``size`` bytes."""
+    tensors = joined([*map(called, to_save)])
+    attributes = joined([f"ctx.{name}" for name in also])
+    return in_turn(
+        message("saved.taken" if tensors else "saved.nothing", tensors=tensors),
+        message("saved.also", attributes=attributes) if attributes else "",
+        message("node.keeps", bytes=bytes_text(size)) if size else "",
+    )
 
 
 def inputs_collected(given: tuple[Fact, ...], recorded: bool) -> Event:

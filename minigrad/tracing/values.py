@@ -17,6 +17,7 @@ from minigrad.engine.core.node import NonTensorArgument, _FunctionBase
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.foreign import (
     SavedSeen,
+    is_tensor,
     is_torch_tensor,
     maker_of,
     seen_torch,
@@ -37,6 +38,7 @@ Ref = Any
 """A note, the digest of a small array, or what the player needs of a value that has no
 numbers; or None."""
 T = TypeVar("T")
+NameOf = Callable[[Any], str | None]
 
 MOST_ITEMS = 8
 MOST_DEPTH = 4
@@ -272,6 +274,33 @@ def _brief(value: Any) -> str:
     if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind not in DRAWN:
         return short_repr(value)
     return text_of_picture(picture(np.asarray(value)))
+
+
+def seen(tensor: Any, name_of: NameOf) -> str | tuple[int, ...]:
+    """A tensor by its name, else its shape; or how it is written."""
+    if not is_tensor(tensor):
+        return short_repr(tensor)
+    if name := name_of(tensor):
+        return name
+    if tensor.ndim == 0:
+        return message("tensor.of-value", value=brief(tensor))
+    return tuple(tensor.shape)
+
+
+def called(tensor: str | tuple[int, ...]) -> str:
+    """A tensor that was seen in a sentence."""
+    if isinstance(tensor, str):
+        return tensor
+    return message("tensor.of-shape", shape=tensor)
+
+
+def bytes_text(size: int) -> str:
+    """A number of bytes, short."""
+    if size < 10_000:
+        return message("bytes.few", count=size)
+    if size < 10_000_000:
+        return message("bytes.kilo", count=f"{size / 1000:.4g}")
+    return message("bytes.mega", count=f"{size / 1_000_000:.4g}")
 
 
 def mark_of(value: Any, depth: int = MOST_DEPTH) -> Any:
