@@ -123,7 +123,8 @@ class Happenings:
         if made_by is not None:
             fields["gn"] = made_by
         if isinstance(maker, type):
-            maker = name_of_call(maker)
+            is_ours = issubclass(maker, Builtin)
+            maker = name_in_place(maker)[:-1] if is_ours else maker.__name__
         name = self.log.names.of(tensor)
         fields |= {"t": self._ref(tensor), "g": self._ref(tangent)}
         say = tangent_text(name, maker, tensor, tangent)
@@ -178,13 +179,6 @@ class Happenings:
         if nodes:
             fields = {"m": group, "nodes": nodes, "new": self._ref(result)}
             self.log.emit((step, "module", None, "", fields))
-
-
-def name_of_call(function: Any) -> str:
-    """What a call of a Function, or of an operation, is called."""
-    if issubclass(function, Builtin):
-        return name_in_place(function).removesuffix("_")
-    return str(function.__name__)
 
 
 def place_of_packed(node: Any, packed: Any) -> int | None:

@@ -97,11 +97,10 @@ class Memory:
         grad = leaf._grad
         holds = {} if grad is None else {"grad": grad}
         self._compare(owner, node, label, holds, REMOVED)
-        if grad is not None:
-            for item in self.held[owner].values():
-                self._watch_grad(grad, owner, item["id"])
+        if grad is None:
+            return
+        item = self.held[owner]["grad"]["id"]
 
-    def _watch_grad(self, grad: Tensor, owner: str, item: str) -> None:
         def gone(_: Any) -> None:
             held = self.held.get(owner, {}).get("grad")
             if held is not None and held["id"] == item:

@@ -60,6 +60,7 @@ OF_A_THREAD: Final = (
     "saved_tensors_hooks",
     "saved_tensors_hooks_refused",
 )
+"""The modes that each thread has of its own."""
 Json = dict[str, Any]
 Cell = tuple[CodeType, str]
 """Code that holds a block, and the variable in which that finds its recording."""

@@ -264,7 +264,7 @@ class Story:
         total: Any,
     ) -> None:
         card = self._card if node is self._picked else self._cards.of(node)
-        edge = self._graph.edge_from(card, slot)
+        edge = card.led.get(slot)
         if edge is None:
             return  # the graph was too large to be shown whole
         end = self._cards.get(id(receiver)) or self._cards.new(receiver)

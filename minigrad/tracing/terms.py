@@ -103,7 +103,7 @@ class RuleKeeper:
         for like in with_inner(None if rule is None else rule.node):
             like._saved = tuple(
                 copied(tensor, exact_copy)
-                if is_packed(one) and one.packed is packed
+                if isinstance(one, HookedRecord) and one.packed is packed
                 else one
                 for one in like._saved
             )
@@ -114,7 +114,9 @@ class RuleKeeper:
             return
         rule.found = rule.found or copied(gradients, exact_copy)
         for like in with_inner(rule.node):  # hold nothing that a hook has packed
-            like._saved = tuple([None if is_packed(o) else o for o in like._saved])
+            like._saved = tuple(
+                None if isinstance(one, HookedRecord) else one for one in like._saved
+            )
         self.rules.append(rule)
 
     def backward_finished(self, task: Any) -> None:
@@ -123,11 +125,6 @@ class RuleKeeper:
     def _newest(self) -> Rule | None:
         """The rule that runs now."""
         return next(reversed(self._running.values()), None)
-
-
-def is_packed(saved: Any) -> bool:
-    """Whether a saved value is still what a hook has packed."""
-    return isinstance(saved, HookedRecord)
 
 
 def with_inner(like: Any) -> Iterator[Any]:
