@@ -220,6 +220,14 @@ def step(
     return event | fields
 
 
+def turn(
+    kind: str, phase: str, level: int, node: str, gradients: Sequence[Any] | None = None
+) -> Event:
+    """A step of the node that backward has come to; ``gradients`` have arrived."""
+    fields = {"n": node} if gradients is None else {"n": node, "g": [*gradients]}
+    return step(kind, None, phase, fields, level)
+
+
 def as_event(
     told: Event | Told,
     cid: str | None,

@@ -14,7 +14,7 @@ from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.calls import Fact, value_of
 from minigrad.tracing.foreign import ForeignNode, maker_of
 from minigrad.tracing.graph_log import GraphLog
-from minigrad.tracing.log import ENGINE, STORY, Event, EventLog, step
+from minigrad.tracing.log import ENGINE, STORY, Event, EventLog, step, turn
 from minigrad.tracing.messages import in_turn, joined, message
 from minigrad.tracing.nodes import Card, attributes_of
 from minigrad.tracing.values import Ref, bytes_text, called, seen
@@ -206,9 +206,8 @@ class Story:
             if self._hears_lines:
                 self._watch(node._forward_cls)
         name = card.node or self._graph.number(card)
-        level = ENGINE if card.is_leaf else STORY
-        fields = {"n": name, "g": [*map(self._look, gradients)]}
-        log.emit((step, "node.enter", None, "pick the next ready node", fields, level))
+        level, given = ENGINE if card.is_leaf else STORY, (*map(self._look, gradients),)
+        log.emit((turn, "node.enter", "pick the next ready node", level, name, given))
         if len(gradients) > 1:
             self._say_unused_outputs(node, gradients)
         self._picked, self._card = node, card
@@ -300,8 +299,7 @@ class Story:
         card.seen_at = -1
         log.memory.released(node, card)
         level = STORY if card.is_users else ENGINE
-        told = step, "ctx.free", None, "release", {"n": owner}, level
-        log.emit(told, looked=True)
+        log.emit((turn, "ctx.free", "release", level, owner), looked=True)
 
     def backward_finished(self, task: Any) -> None:
         self._end_those_inside(task)
@@ -336,7 +334,7 @@ class Story:
         if card is None:
             return
         log, name = self._log, card.node or self._graph.number(card)
-        log.emit((step, "node.exit", None, "", {"n": name}, ENGINE))
+        log.emit((turn, "node.exit", "", ENGINE, name))
         if not card.is_leaf:
             log.ctxs.close(node)
 

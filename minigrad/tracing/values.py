@@ -340,4 +340,9 @@ def tensor_mark(tensor: Tensor) -> Any:
     """Differs when another tensor, version, history or content is there."""
     version = 0 if tensor._version_counter is None else tensor._seen_version()
     maker = tensor._grad_node if tensor._base is None else maker_of(tensor)
-    return (id(tensor), version, id(maker), digest_of(tensor.array, version))
+    array = tensor.array
+    if array.nbytes <= MOST_BYTES_TO_KEEP:  # as digest_of, without its call
+        digest: Any = array.shape, array.dtype, array.tobytes(), ""
+    else:
+        digest = digest_of(array, version)
+    return (id(tensor), version, id(maker), digest)
