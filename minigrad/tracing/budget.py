@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from minigrad.tracing import sentences
 from minigrad.tracing.codes import ENGINE, STORY
 from minigrad.tracing.messages import message
 
@@ -104,7 +103,7 @@ class Gap:
     def _cut(self, before: int, after: int) -> Event:
         cut: Event = {
             "k": "cut",
-            "say": sentences.cut(self.count, self._lines, before, after),
+            "say": cut_text(self.count, self._lines, before, after),
             "lvl": STORY,
             "d": 0,
         }
@@ -168,3 +167,25 @@ def ctx_changes(event: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What an event changes on ctxs: that which it shows first, then others."""
     shown = [event["ctx"]] if "ctx" in event else []
     return [*shown, *event.get("others", ())]
+
+
+def cut_text(left_out: int, lines: int, before: int, after: int) -> str:
+    """The middle of a recording that was full; ``lines`` of it are lines."""
+    # A large number is easier to read in groups.
+    count = left_out if left_out < 1000 else f"{left_out:,}"
+    return message(
+        "cut",
+        steps=message("steps", count=count),
+        advice=message("cut.advice.lines" if lines else "cut.advice"),
+        before=f"{before:,}",
+        after=f"{after:,}",
+    )
+
+
+def fill_boxes(boxes: dict[str, dict[str, Any]], event: Mapping[str, Any]) -> None:
+    """Change what ctxs have, by their ids, as an event tells it."""
+    for change in ctx_changes(event):
+        box = boxes.setdefault(change["id"], {})
+        box |= change["set"]
+        for key in change["del"]:
+            box.pop(key, None)

@@ -85,7 +85,7 @@ class Calls:
             if output:
                 one["nr"] = output
             if one["name"] is not None and not is_leaf:
-                self._called(receiver or "", output, one["name"])
+                self.name_output(receiver, output, one["name"])
         outs = []
         for number, fact in enumerate(made):
             out = value_of(fact)
@@ -97,11 +97,6 @@ class Calls:
             del self._outputs[next(iter(self._outputs))]
         return {"ins": ins, "outs": outs}
 
-    def name_output(self, node: str | None, tensor: Any, name: str) -> None:
-        """A variable holds an output of ``node``; its first name stays."""
-        if node is not None:
-            self._called(node, tensor.output_nr, name)
-
     def look_at_names(self, node_of: Callable[[Any], str | None]) -> None:
         """The recording ends: note which outputs variables hold by now."""
         for name, tensor in self._values.names.held():
@@ -112,10 +107,11 @@ class Calls:
     def finish(self) -> None:
         """What variables held at the end has their names."""
         for node, number, name in self._held:
-            self._called(node, number, name)
+            self.name_output(node, number, name)
 
-    def _called(self, node: str, number: int, name: str) -> None:
-        out = self._outputs.get((node, number))
+    def name_output(self, node: str | None, number: int, name: str) -> None:
+        """A variable holds an output of ``node``; its first name stays."""
+        out = self._outputs.get((node or "", number))
         if out is not None and out["name"] is None:
             out["name"] = name
 
@@ -164,10 +160,6 @@ class Calls:
             is_new = False  # it was given, and may have changed
         name = None if is_new else self._values.names.of(value)
         return name, numbers, known.key, needs, version
-
-    def note_mapped(self, tensor: Any, dims: tuple[int, ...]) -> None:
-        """A vmap has its examples along these dimensions."""
-        self.mapped[self.key_of(tensor)] = dims
 
 
 def value_of(fact: Fact) -> Value:

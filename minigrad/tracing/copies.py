@@ -16,7 +16,6 @@ import sys
 import types
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import CodeType, FunctionType
 from typing import Any, Final
@@ -30,10 +29,10 @@ from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.views import CopySlices
 from minigrad.nn.module import Module
+from minigrad.tracing.codes import is_installed
 from minigrad.tracing.harmless import holds
-from minigrad.tracing.marks import ATOMS
-from minigrad.tracing.sources import is_installed
 from minigrad.tracing.trace import Trace
+from minigrad.tracing.values import ATOMS
 
 READS_A_NAME: Final = ("LOAD_NAME", "LOAD_GLOBAL", "STORE_GLOBAL", "DELETE_GLOBAL")
 ONCE_ONLY: Final = (
@@ -66,13 +65,6 @@ Start = tuple[bytes, list[Any], int]
 
 class CannotCopyError(Exception):
     """Something that a program starts from has no copy; the text says what."""
-
-
-@dataclass
-class Receiver:
-    """What is asked of the node at the other end of an edge: shapes and dtypes."""
-
-    _output_metadata: Any
 
 
 def array_of(value: Any) -> Any:
@@ -109,11 +101,12 @@ def node_like(node: Any, copy: Copy) -> Any:
 
 
 def edge_like(edge: Any) -> Any:
-    """An edge to something that stands for the node at its other end."""
+    """An edge to what is asked of the node at its other end: shapes and dtypes."""
     if edge is None or edge is NOT_A_TENSOR:
         return edge
     receiver, slot = split_edge(edge)
-    return Receiver(receiver._output_metadata), slot
+    asked = types.SimpleNamespace(_output_metadata=receiver._output_metadata)
+    return asked, slot
 
 
 def saved_like(packed: Any, copy: Copy) -> Any:
@@ -131,8 +124,9 @@ def exact_copy(array: Any) -> Any:
     """
     if array.dtype.hasobject or array.size == 0 or array.ndim == 0:
         return array.copy()
-    memory = np.empty(span_of(array), np.uint8).data
-    start = place_of(array) - lowest_of(array)
+    low, high = bounds_of(array)
+    memory = np.empty(high - low, np.uint8).data
+    start = place_of(array) - low
     copy: Any = np.ndarray(array.shape, array.dtype, memory, start, array.strides)
     # Written once where several elements are one place in memory.
     once = tuple([slice(0, 1) if step == 0 else slice(None) for step in copy.strides])
@@ -140,17 +134,10 @@ def exact_copy(array: Any) -> Any:
     return copy
 
 
-def span_of(array: Any) -> int:
-    """The bytes from the first element in memory to the last."""
-    if array.ndim == 0:
-        return int(array.nbytes)
+def bounds_of(array: Any) -> tuple[int, int]:
+    """The addresses where an array begins and ends in memory."""
     low, high = np.lib.array_utils.byte_bounds(array)
-    return int(high - low)
-
-
-def lowest_of(array: Any) -> int:
-    """The address of the element that lies first in memory."""
-    return int(np.lib.array_utils.byte_bounds(array)[0])
+    return int(low), int(high)
 
 
 def place_of(array: Any) -> int:
@@ -293,12 +280,14 @@ class Copier(pickle.Pickler):
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
         if owner is value or value.dtype.hasobject or not value.size:
-            self._left -= 0 if value.dtype.hasobject else span_of(value)
+            low, high = bounds_of(value)
+            self._left -= 0 if value.dtype.hasobject else high - low
             if self._left < 0:
                 raise CannotCopyError("values that need too much memory")
             made: Any = exact_copy, (self._as_it_is(exact_copy(value)),)
         else:
-            place = value.dtype, place_of(value) - lowest_of(owner), value.strides
+            offset = place_of(value) - bounds_of(owner)[0]
+            place = value.dtype, offset, value.strides
             made = part_of, (owner, value.shape, *place)
         return *made, value.flags.writeable, None, None, np.ndarray.setflags
 
@@ -321,11 +310,8 @@ def copied_anew(start: Start) -> tuple[Json, Any, list[Tensor]]:
     reader = Reader(text, shared)
     *_, made = [reader.load() for _ in range(count)]
     held: dict[int, Any] = dict(reader.memo.copy())
-    return (
-        reader.home,
-        made,
-        [held[n] for n in sorted(held) if isinstance(held[n], Tensor)],
-    )
+    tensors = [held[n] for n in sorted(held) if isinstance(held[n], Tensor)]
+    return reader.home, made, tensors
 
 
 def itself(value: Any) -> Any:

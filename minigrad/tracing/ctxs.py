@@ -11,11 +11,17 @@ from minigrad.engine.core.saved import FREED
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
-from minigrad.tracing.marks import ATOMS, mark_of
-from minigrad.tracing.memory import kept_by
+from minigrad.tracing.memory import Savers, kept_by
 from minigrad.tracing.nodes import NOTHING, UNNEEDED, Card, Cards, End, Kind, edges_text
-from minigrad.tracing.savers import Savers
-from minigrad.tracing.values import FORGOTTEN, Note, Ref, ValueStore, plain
+from minigrad.tracing.values import (
+    ATOMS,
+    FORGOTTEN,
+    Note,
+    Ref,
+    ValueStore,
+    mark_of,
+    plain,
+)
 from minigrad.utils._region import Placeholder
 
 Entries = list[tuple[str, Any, tuple[Any, ...]]]
@@ -69,10 +75,6 @@ class CtxLog:
             if at_work[place][0] is ctx:
                 del at_work[place:]
                 return
-
-    def close_down_to(self, count: int) -> None:
-        """An exception has left the calls that opened the ctxs after ``count``."""
-        del self.at_work[count:]
 
     def is_open(self, ctx: Any) -> bool:
         """Whether ``ctx`` is at work."""
@@ -334,13 +336,23 @@ def freed(name: str, count: int) -> dict[str, Any]:
 
 
 def foreign(log: CtxLog, ctx: ForeignNode, before: Mapping[str, Any]) -> Entries:
-    """The same of a node of another engine, of which nothing is known to stay."""
+    """The same of a node of another engine, of which nothing is known to stay.
+
+    What was saved stays there, as freed, when it is gone.
+    """
     values, needs = log.values, str(tuple(ctx.needs_input_grad))
     found: Entries = [("needs_input_grad", needs, (plain, needs))]
     if ctx._edges:
         edges = edges_text(*log.ends_of(ctx))
         found.append(("edges", edges, (plain, edges)))
-    for key, value in ctx.entries(before).items():
+    if ctx.freed and not ctx.to_save:
+        held: dict[str, Any] = {key: FREED for key in before if key[:6] == "saved."}
+    else:
+        saved = dict(enumerate(ctx.to_save or ())) or ctx.saved
+        held = {f"saved.{name}": value for name, value in saved.items()}
+    held |= {f"attr.{name}": value for name, value in ctx.attributes().items()}
+    held |= {f"flag.{name}": value for name, value in ctx.flags.items()}
+    for key, value in held.items():
         told: Any = (values.ref, value, key)
         if value is FREED:
             told = AS_FREED

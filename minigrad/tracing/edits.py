@@ -23,7 +23,7 @@ from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.nn.parameter import Parameter
 from minigrad.tracing.copies import exact_copy
 from minigrad.tracing.foreign import version_of
-from minigrad.tracing.hearing import Hearing
+from minigrad.tracing.listening import Hearing
 from minigrad.tracing.log import step
 from minigrad.tracing.messages import message
 from minigrad.tracing.nodes import attributes_of
@@ -250,7 +250,9 @@ class Again(Recorder[Trace]):
         What is packed is another each time it is unpacked: what it was is known only
         then, as unpacking has effects, such as those of a checkpoint.
         """
-        node: Any = self._log.cards.ctx_with(edit.place.ctx)
+        cards = list(self._log.cards.values())
+        nodes: list[Any] = [card() for card in cards if card.ctx == edit.place.ctx]
+        node = nodes[0] if nodes else None
         if node is None:
             raise LookupError(f"{edit.place.owner} is gone at this step")
         tell = functools.partial(self._tell, edit, str(edit.place), ctx=node)

@@ -8,10 +8,9 @@ from __future__ import annotations
 import contextlib
 import sys
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from minigrad.engine.core.saved import FREED
 from minigrad.engine.core.tensor import Tensor
 from minigrad.nn.module import Module
 
@@ -145,17 +144,10 @@ class SavedSeen:
     """
 
     def __init__(self, tensor: Any, kept: Any) -> None:
-        self._tensor = None if tensor is None else weakref.ref(tensor)
-        self.kept = kept
-
-    @property
-    def is_packed(self) -> bool:
-        """Whether it has no version, for a hook has packed it."""
-        return self._tensor is None
-
-    def now(self) -> Any:
+        self.is_packed = tensor is None
+        self.now: Callable[[], Any] = nothing if tensor is None else weakref.ref(tensor)
         """The tensor, while somebody else has it."""
-        return None if self._tensor is None else self._tensor()
+        self.kept = kept
 
     def mark(self) -> tuple[Any, ...]:
         """Differs when what is shown has changed."""
@@ -238,17 +230,6 @@ class ForeignNode:
         self.to_save = None
         for flag in ("dirty", "non_differentiable"):
             self.flags.pop(flag, None)
-
-    def entries(self, before: Iterable[str]) -> dict[str, Any]:
-        """What was saved and set, what was saved staying as freed when it is gone."""
-        if self.freed and not self.to_save:
-            gone = [key for key in before if key.startswith("saved.")]
-            entries = dict.fromkeys(gone, FREED)
-        else:
-            saved = dict(enumerate(self.to_save or ())) or self.saved
-            entries = {f"saved.{name}": value for name, value in saved.items()}
-        entries |= {f"attr.{name}": value for name, value in self.attributes().items()}
-        return entries | {f"flag.{name}": value for name, value in self.flags.items()}
 
 
 def nothing(*facts: Any) -> None:

@@ -37,7 +37,7 @@ class GraphLog:
         self.modules: list[int] = []
         self.groups: list[dict[str, Any]] = []
         self.open_groups: list[str] = []
-        self.entry_of: Callable[[Any], Any] = itself
+        self.entry_of: Callable[[Any], Any] | None = None
         self._log = log
         self._cards = log.cards
         self._count = 0
@@ -91,7 +91,7 @@ class GraphLog:
     def let_go(self) -> None:
         """Hold nothing of the program any more."""
         self.modules.clear()
-        self.entry_of = itself
+        self.entry_of = None
 
     def enter_module(self, module: Any) -> None:
         """The nodes that join from now on belong to this call of a module."""
@@ -153,19 +153,19 @@ class GraphLog:
         outputs, again = len(node._output_metadata), self.reruns > 0
         shown = name, card.kind, ctx, tensor, outputs, order, again, module
         self.nodes.append(shown)
-        edges, first = self.edges, len(self.edges)
-        card.first_edge = first
+        edges, led = self.edges, {}
         for slot, end in enumerate(call[0]):
             if end is not None and end[3] is not None:
+                led[slot] = len(edges)
                 edges.append((name, slot, end))
-        led = range(first, len(edges))
+        card.led = led
         told = self._joined, shown, led, *call, level
         log.emit(told, cid=None if changes is None else ctx, changes=changes)
 
     def joined(
         self,
         node: tuple[Any, ...],
-        led: range,
+        led: dict[int, int],
         ends: list[End],
         given: Sequence[Fact] | None,
         made: Sequence[Fact] | None,
@@ -181,7 +181,7 @@ class GraphLog:
             event["ph"] = PHASES["link outputs"]
         if ctx is not None:
             event |= self._log.calls.fields(given, ends, name, made or ())
-        event["n"], event["e"] = name, [f"e{number}" for number in led]
+        event["n"], event["e"] = name, [f"e{number}" for number in led.values()]
         return event
 
     def finish(self) -> dict[str, Any]:
@@ -203,16 +203,6 @@ class GraphLog:
             nodes.append(node)
         return {"nodes": nodes, "edges": edges, "modules": self.groups}
 
-    def edge_from(self, card: Card, slot: int) -> int | None:
-        """The number of the edge that leads from an argument of a node."""
-        edges = self.edges
-        last = min(card.first_edge + slot, len(edges) - 1)  # some have no edge
-        for number in range(last, card.first_edge - 1, -1):
-            sender, argument, _ = edges[number]
-            if argument == slot and sender == card.node:
-                return number
-        return None
-
     def number(self, card: Card) -> str:
         """The id of a node that has none yet, from now on."""
         card.node = f"n{self._count}"
@@ -228,9 +218,6 @@ class GraphLog:
     def _node_of(self, tensor: Any) -> str | None:
         """The id of the node whose output ``tensor`` is."""
         node = maker_of(tensor)
-        return None if node is None else self.known(self.entry_of(node))
-
-
-def itself(node: Any) -> Any:
-    """A node of minigrad's is its own entry."""
-    return node
+        if node is not None and self.entry_of is not None:
+            node = self.entry_of(node)
+        return None if node is None else self.known(node)

@@ -13,9 +13,9 @@ import numpy as np
 
 from minigrad.engine.builtin import Builtin
 from minigrad.engine.core.function import Function
-from minigrad.tracing.marks import ATOMS
+from minigrad.tracing.codes import is_installed, is_ours
 from minigrad.tracing.messages import message
-from minigrad.tracing.sources import is_installed, is_ours
+from minigrad.tracing.values import ATOMS
 
 WRITES: Final = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF"}
 READS: Final = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"}
@@ -72,7 +72,8 @@ def touched_by(code: CodeType, names: dict[str, Any], seen: set[Any]) -> str:
             stores = name
         if step.opname in READS and name in names:
             value = names[name]
-            if isinstance(value, type) and is_defined_by_learner(value):
+            is_class = isinstance(value, type)
+            if is_class and is_learners_module(sys.modules.get(value.__module__)):
                 classes.append(name)
                 stores = stores or mutable_in(value)
             found = name if name in ASKS else touched_value(name, value, seen)
@@ -118,11 +119,6 @@ def is_learners_module(module: ModuleType | None) -> bool:
         return True
     path = getattr(module, "__file__", None)
     return path is not None and is_learners(path)
-
-
-def is_defined_by_learner(value: type) -> bool:
-    """Whether a class belongs to the program that was recorded."""
-    return is_learners_module(sys.modules.get(value.__module__))
 
 
 def mutable_in(value: type) -> str:

@@ -7,14 +7,20 @@ from types import CodeType, FrameType, ModuleType
 from typing import Any, Final
 
 from minigrad.kernels._jit import jit
-from minigrad.tracing import sentences
-from minigrad.tracing.codes import APPLY_CODE, ENGINE_CODES, Reach, ShownCode
+from minigrad.tracing.codes import (
+    APPLY_CODE,
+    ENGINE_CODES,
+    Reach,
+    ShownCode,
+    SourceStore,
+    is_ours,
+    is_users,
+)
 from minigrad.tracing.foreign import is_tensor
 from minigrad.tracing.listening import instruction_of
 from minigrad.tracing.log import ENGINE, STORY, EventLog
-from minigrad.tracing.marks import ATOMS, mark_of
-from minigrad.tracing.sources import SourceStore, is_ours, is_users
-from minigrad.tracing.values import error_text, plain
+from minigrad.tracing.messages import message
+from minigrad.tracing.values import ATOMS, error_text, mark_of, plain
 from minigrad.utils._region import StopRecomputation
 
 ENDS_ITERATION: Final = (
@@ -79,15 +85,12 @@ class FrameLog:
         """Whether the lines of ``code`` are shown."""
         known = self._wanted.get(id(code))
         if known is None:
-            known = self._wanted[id(code)] = code, self._wants(code)
+            name, file = code.co_name, code.co_filename
+            is_named = not name.startswith("<") or name == "<module>"
+            is_theirs = file == self._file or is_users(file)
+            wanted = is_named and is_theirs and not is_ours(file)
+            known = self._wanted[id(code)] = code, wanted
         return known[1]
-
-    def _wants(self, code: CodeType) -> bool:
-        name = code.co_filename
-        is_nameless = code.co_name.startswith("<") and code.co_name != "<module>"
-        if is_nameless or is_ours(name):
-            return False
-        return name == self._file or is_users(name)
 
     def hides(self, frame: FrameType) -> bool:
         """Whether it is one step of the story: apply of a built-in, or a kernel."""
@@ -95,8 +98,8 @@ class FrameLog:
             kernel = frame.f_locals["self"]
             begins = frame.f_lineno == KERNEL_CODE.co_firstlineno
             if begins and kernel.is_compiled and self._frames:
-                name = kernel.py_func.__name__
-                say = sentences.compiled, name
+                noted = {"function": kernel.py_func.__name__}
+                say = message, "function.compiled", noted
                 self._step("call", STORY, self._frames[-1], say=say)
             return True
         return frame.f_code is APPLY_CODE and frame.f_locals["cls"]._on_arrays
@@ -123,8 +126,10 @@ class FrameLog:
         offset = line - code.before_first
         if frame is self._driver and line == self._opening_line:
             return
-        if opened.line == offset and self._last_is(opened, "line"):
-            return
+        if opened.line == offset:
+            last = self._log.events[-1] if self._log.events else {"k": ""}
+            if last["k"] == "line" and last.get("s") == code.source:
+                return
         opened.line = offset
         event, phase, reach = code.stops.get(offset) or code.stop(offset)
         before, opened.phase = opened.phase, phase
@@ -146,7 +151,7 @@ class FrameLog:
         self._step("return", level, opened, opened.reach, val=val)
         self._close(opened)
 
-    def on_suspend(self, frame: FrameType) -> None:
+    def on_suspend(self, frame: FrameType, value: Any) -> None:
         """A watched generator or coroutine pauses: no step, and it may go on later."""
         opened = self._find(frame)
         if opened is None:
@@ -161,7 +166,7 @@ class FrameLog:
         if opened is None or error is self._error or is_no_failure(frame, error):
             return
         self._error = error
-        opened.line = opened.code.offset(frame.f_lineno)
+        opened.line = frame.f_lineno - opened.code.before_first
         opened.reach = opened.code.stop(opened.line).reach
         self._step("exception", STORY, opened, err=error_text(error))
 
@@ -174,13 +179,13 @@ class FrameLog:
             self._close(opened)
             return
         self._step("return", ENGINE, opened, val=plain("no value"), unwound=True)
-        self._log.ctxs.close_down_to(opened.ctxs_before)
+        del self._log.ctxs.at_work[opened.ctxs_before :]
         self._close(opened)
 
-    def phase_start(self, code: CodeType, phase: str) -> int | None:
-        """Where the open call of ``code`` entered ``phase``: an index of events."""
+    def phase_start(self, phase: str) -> int | None:
+        """Where the apply that runs entered ``phase``: an index of events."""
         for opened in reversed(self._frames):
-            if opened.frame.f_code is code:
+            if opened.frame.f_code is APPLY_CODE:
                 return opened.phase_starts.get(phase)
         return None
 
@@ -219,12 +224,6 @@ class FrameLog:
                 return opened
         return None
 
-    def _last_is(self, opened: OpenFrame, kind: str) -> bool:
-        events = self._log.events
-        if not events or events[-1]["k"] != kind:
-            return False
-        return bool(events[-1].get("s") == opened.code.source)
-
     def _step(
         self,
         kind: str,
@@ -260,18 +259,15 @@ class FrameLog:
                     changed |= self._changed_locals(opened, local, code.names, bound)
                     changed = {n: changed[n] for n in code.names if n in changed}
                 event["loc"] = changed
-            if changed and not code.is_engine and not code.is_rule:
-                self._name_outputs({n: local[n] for n in changed if n in local})
+            if not code.is_engine and not code.is_rule:
+                for name in changed:
+                    value: Any = local.get(name)
+                    if is_tensor(value):
+                        node = log.node_of(value)
+                        log.calls.name_output(node, value.output_nr, name)
         log.emit(event)
         if not code.is_engine:
             log.names.moment += 1  # the line that comes next may bind them anew
-
-    def _name_outputs(self, variables: dict[str, Any]) -> None:
-        """Some variables hold something else now: maybe an output without a name."""
-        for name, value in variables.items():
-            if is_tensor(value):
-                node = self._log.node_of(value)
-                self._log.calls.name_output(node, value, name)
 
     def _set_place(self) -> None:
         self._log.opened = self._frames[-1] if self._frames else None

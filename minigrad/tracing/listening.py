@@ -1,4 +1,7 @@
-"""Hearing which line runs: sys.monitoring from Python 3.12 on, sys.settrace before."""
+"""Hearing the engine, and which line runs.
+
+Lines are heard through sys.monitoring from Python 3.12 on, through sys.settrace before.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,11 @@ import dis
 import inspect
 import sys
 import threading
+from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Final
 
-from minigrad.tracing.hearing import Tell, in_turn
+from minigrad.engine.observe import RECORDED
 
 if TYPE_CHECKING:
     from minigrad.tracing.lines import FrameLog
@@ -24,6 +28,66 @@ CAN_SUSPEND: Final = (
 )
 TOOLS: Final = (3, 4, 2, 1)
 """Tool numbers of sys.monitoring, those that no kind of tool is promised first."""
+Tell = Callable[..., None]
+Together = Callable[[list[Tell]], Tell]
+"""Makes one call of several."""
+
+
+def in_turn(listening: list[Tell]) -> Tell:
+    """One call for several, in their order."""
+
+    def tell_all(*facts: Any) -> None:
+        for tell in listening:
+            tell(*facts)
+
+    return tell_all if len(listening) > 1 else listening[0]
+
+
+class Hearing(threading.local):
+    """Passes on what one ``thread`` tells; other threads speak into the void.
+
+    An observer that lacks the method of a moment does not listen to it; those that
+    need to hear of built-in operations that join no graph say so. ``spoke`` is called
+    once, before the first thing is passed on; ``together`` makes one call of those of
+    the observers, and may keep the tracing of lines away from them.
+    """
+
+    def __init__(
+        self,
+        observers: list[Any],
+        spoke: Callable[[], None],
+        together: Together,
+        thread: int,
+    ) -> None:
+        self._observers = observers
+        self._together = together
+        self._spoke: Callable[[], None] | None = spoke
+        self._is_heard = threading.get_ident() == thread
+
+    @property
+    def observes(self) -> int:
+        """Which calls are asked for: those that join a graph, if none says more."""
+        return max([getattr(one, "observes", RECORDED) for one in self._observers])
+
+    def hears_first(self, observer: Any) -> None:
+        """Pass on to ``observer`` before the others; to be said before anything is."""
+        self._observers.insert(0, observer)
+
+    def __getattr__(self, moment: str) -> Tell | None:
+        """The method that passes this moment on, made when it first comes.
+
+        None if nobody listens to it.
+        """
+        if not self._is_heard:
+            return None
+        heard = [getattr(one, moment, None) for one in self._observers]
+        listening = [tell for tell in heard if tell is not None]
+        if listening and self._spoke is not None:
+            spoke, self._spoke = self._spoke, None
+            spoke()
+        tell = self._together(listening) if listening else None
+        setattr(self, moment, tell)
+        return tell
 
 
 class SettraceBackend:
@@ -64,15 +128,14 @@ class SettraceBackend:
 
     def together(self, listening: list[Tell]) -> Tell:
         """One call for several; the calls which they make themselves are not traced."""
-        ours = self._trace
+        ours, tell = self._trace, in_turn(listening)
 
         def tell_all(*facts: Any) -> None:
             is_traced = sys.gettrace() is ours  # else it is the program's own, or none
             if is_traced:
                 sys.settrace(None)
             try:
-                for tell in listening:
-                    tell(*facts)
+                tell(*facts)
             finally:
                 if is_traced:
                     sys.settrace(ours)
@@ -108,7 +171,7 @@ class SettraceBackend:
         elif event == "return" and raised is not None and raised[0] is frame:
             self._listener.on_unwind(frame, raised[1])
         elif event == "return" and instruction_of(frame) in SUSPENDS:
-            self._listener.on_suspend(frame)
+            self._listener.on_suspend(frame, argument)
         elif event == "return" and instruction_of(frame) in RETURNS:
             self._listener.on_return(frame, argument)
         elif event == "return":
@@ -149,11 +212,11 @@ class MonitoringBackend:
         monitoring.use_tool_id(self._tool, "minigrad")
         self._callbacks = {
             events.PY_START: self._start,
-            events.LINE: self._line,
-            events.PY_RETURN: self._return,
-            events.PY_YIELD: self._yield,
-            events.RAISE: self._raise,
-            events.PY_UNWIND: self._unwind,
+            events.LINE: self._heard(self._listener.on_line),
+            events.PY_RETURN: self._heard(self._listener.on_return),
+            events.PY_YIELD: self._heard(self._listener.on_suspend),
+            events.RAISE: self._heard(self._listener.on_exception),
+            events.PY_UNWIND: self._heard(self._listener.on_unwind),
         }
         for event, callback in self._callbacks.items():
             monitoring.register_callback(self._tool, event, callback)
@@ -185,15 +248,10 @@ class MonitoringBackend:
         # PY_START of this code may have been switched off before it was wanted.
         monitoring.restart_events()
 
-    def together(self, listening: list[Tell]) -> Tell:
-        """One call for several; unwatched code has its full speed anyway."""
-        return in_turn(listening)
-
-    def _elsewhere(self) -> bool:
-        return threading.get_ident() != self._thread
+    together = staticmethod(in_turn)  # unwatched code has its full speed anyway
 
     def _start(self, code: CodeType, offset: int) -> Any:
-        if self._elsewhere():
+        if threading.get_ident() != self._thread:
             return None
         frame = sys._getframe(1)
         if not self._listener.wants(code):
@@ -203,25 +261,14 @@ class MonitoringBackend:
             self._listener.on_call(frame)
         return None
 
-    def _line(self, code: CodeType, line: int) -> None:
-        if not self._elsewhere():
-            self._listener.on_line(sys._getframe(1), line)
+    def _heard(self, tell: Callable[[FrameType, Any], None]) -> Callable[..., None]:
+        """What tells of an event in code that is followed, with its last fact."""
 
-    def _return(self, code: CodeType, offset: int, value: Any) -> None:
-        if not self._elsewhere():
-            self._listener.on_return(sys._getframe(1), value)
+        def callback(code: CodeType, *facts: Any) -> None:
+            if id(code) in self._followed and threading.get_ident() == self._thread:
+                tell(sys._getframe(1), facts[-1])
 
-    def _yield(self, code: CodeType, offset: int, value: Any) -> None:
-        if not self._elsewhere():
-            self._listener.on_suspend(sys._getframe(1))
-
-    def _raise(self, code: CodeType, offset: int, error: BaseException) -> None:
-        if id(code) in self._followed and not self._elsewhere():
-            self._listener.on_exception(sys._getframe(1), error)
-
-    def _unwind(self, code: CodeType, offset: int, error: BaseException) -> None:
-        if id(code) in self._followed and not self._elsewhere():
-            self._listener.on_unwind(sys._getframe(1), error)
+        return callback
 
 
 def free_tools() -> list[int]:

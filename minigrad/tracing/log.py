@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from minigrad.engine.core.tensor import Tensor
-from minigrad.tracing import sentences
 from minigrad.tracing.budget import Gap, only_shown
 from minigrad.tracing.calls import Calls
 from minigrad.tracing.codes import ENGINE as ENGINE
@@ -15,9 +14,10 @@ from minigrad.tracing.codes import STORY as STORY
 from minigrad.tracing.ctxs import CtxLog
 from minigrad.tracing.foreign import nothing
 from minigrad.tracing.memory import Memory
+from minigrad.tracing.messages import joined, message
 from minigrad.tracing.names import Names
 from minigrad.tracing.nodes import NOTHING, Cards, called
-from minigrad.tracing.values import ValueStore
+from minigrad.tracing.values import ValueStore, bytes_text
 
 MOST_EVENTS: Final = 20_000
 SLACK: Final = 5_000
@@ -74,7 +74,7 @@ class EventLog:
         """
         memory, ctxs, events = self.memory, self.ctxs, self.events
         if memory.gone:
-            self._say_gone(memory.take_gone())
+            self._say_gone()
         number = kept = None
         if at is not None:
             number = self._place_of(at)
@@ -186,13 +186,14 @@ class EventLog:
         self.opened = None
         self.node_of = lambda tensor: None
 
-    def _say_gone(self, gone: list[dict[str, Any]]) -> None:
+    def _say_gone(self) -> None:
         """A story step of its own for what died between two others."""
+        gone, self.memory.gone = self.memory.gone, []
         last = self.events[-1] if self.events else None
         place = place_of(last) if type(last) is dict else None
         fields = {} if place is None else {"s": place[0], "l": place[1]}
         opened, self.opened = self.opened, None
-        say = sentences.gone(gone)
+        say = gone_text(gone)
         self.emit((step, "mem.gone", say, "", fields))
         self.opened = opened
 
@@ -269,3 +270,12 @@ def told_of(noted: Any) -> Any:
 def place_of(event: Event) -> tuple[int, int] | None:
     """Where in the code an event stands."""
     return (event["s"], event["l"]) if "s" in event else None
+
+
+def gone_text(items: list[dict[str, Any]]) -> str:
+    """Owners of memory are gone; ``items`` is what they held."""
+    owners = list(dict.fromkeys([(item["owner"], item["of"]) for item in items]))
+    size = sum({item["buf"]: item["bytes"] for item in items}.values())
+    labels = joined([label for _, label in owners])
+    fields = {"owners": labels, "bytes": bytes_text(size)}
+    return message("owners.gone", count=len(owners), **fields)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable
 from itertools import count
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from minigrad.engine.core.saved import FREED, OwnOutput, Record
 from minigrad.engine.core.tensor import Tensor
 from minigrad.engine.saved_hooks import HookedRecord
 from minigrad.engine.views import CopySlices
+from minigrad.tracing.foreign import ForeignNode, SavedSeen, unheard
 from minigrad.tracing.names import Names
 from minigrad.tracing.nodes import NOTHING, Card
+from minigrad.tracing.values import safely
 
 Item = dict[str, Any]
 Drop = tuple[str, str]
@@ -25,6 +27,9 @@ GONE = "nothing refers to the node any more"
 NO_GRAD_ANY_MORE = "nothing refers to this .grad any more"
 REPLACED = "another value took its place"
 REMOVED = "it was taken off"
+
+MOST_LATER: Final = 1_000
+"""So many nodes may be waiting to be looked at, and not all be alive."""
 
 
 class Memory:
@@ -45,11 +50,6 @@ class Memory:
         self._watched: dict[str, weakref.ref[Any]] = {}
         self._packed: dict[str, Card] = {}
         self.gone: list[Item] = []
-
-    def take_gone(self) -> list[Item]:
-        """What was let go by owners that are gone, since this was last asked."""
-        gone, self.gone = self.gone, []
-        return gone
 
     def take(self) -> tuple[list[Item], list[Drop]]:
         """What was added and dropped since this was last asked."""
@@ -97,11 +97,10 @@ class Memory:
         grad = leaf._grad
         holds = {} if grad is None else {"grad": grad}
         self._compare(owner, node, label, holds, REMOVED)
-        if grad is not None:
-            for item in self.held[owner].values():
-                self._watch_grad(grad, owner, item["id"])
+        if grad is None:
+            return
+        item = self.held[owner]["grad"]["id"]
 
-    def _watch_grad(self, grad: Tensor, owner: str, item: str) -> None:
         def gone(_: Any) -> None:
             held = self.held.get(owner, {}).get("grad")
             if held is not None and held["id"] == item:
@@ -248,3 +247,61 @@ def arrays_in(entries: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
         else:
             found.append((name, value))
     return found
+
+
+class Savers:
+    """For each memory the ctxs that saved a tensor of it; none is kept alive."""
+
+    def __init__(self) -> None:
+        self._cards: dict[Any, dict[int, Card]] = {}
+        self._later: list[Card] = []
+        self._most = MOST_LATER
+
+    def later(self, card: Card) -> None:
+        """The node of ``card`` has saved something: look when it matters."""
+        self._later.append(card)
+        if len(self._later) > self._most:
+            self._later = [one for one in self._later if one() is not None]
+            self._most = 2 * len(self._later) + MOST_LATER
+
+    def of(self, tensor: Any) -> list[Card]:
+        """The cards of ctxs that still hold a tensor in the memory of this one."""
+        later, self._later = self._later, []
+        for card in later:
+            for value in saved_by(card()):
+                memory = memory_of(value)
+                if memory is not None:
+                    self._cards.setdefault(memory, {})[id(card)] = card
+        there = self._cards.get(memory_of(tensor), {})
+        for key, card in list(there.items()):
+            ctx = card()
+            is_torchs = isinstance(ctx, ForeignNode)
+            if ctx is None or (ctx.freed if is_torchs else ctx._saved is FREED):
+                del there[key]
+        return list(there.values())
+
+
+def saved_by(node: Any) -> list[Any]:
+    """The tensors or arrays that a node keeps for its backward, if it is there."""
+    if isinstance(node, ForeignNode):
+        seen = [one for one in node.saved.values() if isinstance(one, SavedSeen)]
+        return [one.now() for one in seen]
+    packed = () if node is None else tuple.__iter__(node._saved)
+    return [kept[1] for kept in map(kept_by, packed) if kept is not None]
+
+
+def memory_of(tensor: Any) -> Any:
+    """What two tensors have in common if they share memory; None if it is not known."""
+    if tensor is None:
+        return None
+    if type(tensor) is np.ndarray:
+        return id(tensor if tensor.base is None else root_of(tensor))
+    if isinstance(tensor, Tensor):
+        return safely(lambda: id(root_of(tensor.array)), None)
+    return safely(lambda: storage_of(tensor), None)
+
+
+def storage_of(tensor: Any) -> Any:
+    """The memory of a tensor of torch's."""
+    with unheard():
+        return "torch", tensor.untyped_storage()._cdata

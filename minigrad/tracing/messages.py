@@ -18,7 +18,6 @@ from typing import Any, Final
 from minigrad import errors
 
 ENGLISH: Final = Path(__file__).with_name("messages.toml")
-SECTIONS: Final = ("language", "steps", "words", "page")
 NO_FIELDS: Final[Mapping[str, Any]] = {}
 
 Table = dict[str, dict[str, str]]

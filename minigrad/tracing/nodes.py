@@ -19,6 +19,7 @@ tensor that needs no gradient is None, and what is no tensor has nothing."""
 UNNEEDED: Final[End] = (None, None, 0, None, False)
 NOTHING: Final[dict[str, Any]] = {}
 """The attributes of most nodes."""
+NO_EDGES: Final[dict[int, int]] = {}
 
 
 class Kind(NamedTuple):
@@ -42,8 +43,8 @@ class Card(weakref.ref[Any]):
     """
 
     __slots__ = (
-        *("ctx", "edges", "first_edge", "fixed", "given", "is_leaf", "is_users"),
-        *("kept", "key", "kind", "label", "marks", "node", "seen_at", "state"),
+        *("ctx", "edges", "fixed", "given", "is_leaf", "is_users", "kept"),
+        *("key", "kind", "label", "led", "marks", "node", "seen_at", "state"),
     )
 
     key: int
@@ -55,8 +56,8 @@ class Card(weakref.ref[Any]):
     ctx: str | None
     given: Any
     edges: list[End] | None
-    first_edge: int
-    """The number of its first edge, which those of its other arguments follow."""
+    led: dict[int, int]
+    """The numbers of the edges that lead from it, by its arguments."""
     seen_at: int
     marks: dict[str, Any] | None
     fixed: dict[str, Any] | None
@@ -84,11 +85,6 @@ class Cards(dict[int, Card]):
 
         self._forget = forget
 
-    def ctx_with(self, name: str) -> Any:
-        """The ctx whose id ``name`` is; None if it is gone."""
-        found = [card() for card in list(self.values()) if card.ctx == name]
-        return found[0] if found else None
-
     def of(self, node: Any) -> Card:
         """The card of ``node``, which gets one if it has none."""
         return self.get(id(node)) or self.new(node)
@@ -105,7 +101,7 @@ class Cards(dict[int, Card]):
         card.is_leaf, card.is_users = kind.is_leaf, kind.is_users
         card.node = card.ctx = card.given = card.edges = card.fixed = None
         card.marks = card.state = None
-        card.seen_at, card.first_edge, card.kept = -1, 0, ()
+        card.seen_at, card.led, card.kept = -1, NO_EDGES, ()
         return card
 
 

@@ -7,10 +7,8 @@ from typing import Any, Final
 
 from minigrad.tracing.codes import STORY
 from minigrad.tracing.messages import in_turn, joined, message
-from minigrad.tracing.picture_words import Event, Words, stop, tell
+from minigrad.tracing.picture_words import Event, Ref, Words, slope_of, stop, tell
 from minigrad.tracing.pictures import is_told_by_shape
-from minigrad.tracing.reading import Ref
-from minigrad.tracing.slopes import slope_of
 from minigrad.tracing.titles import operation_of
 
 FREED: Final = "freed"
@@ -192,7 +190,7 @@ class BackwardPicture(Words):
             return short, short
         box = self._boxes.get(self._nodes[node]["ctx"], {})
         slot, label = self._edges[event["e"]]["slot"], self._nodes[node]["label"]
-        builtin = "" if self._is_learners(self._nodes[node]) else operation_of(label)
+        builtin = "" if "own" in self._nodes[node] else operation_of(label)
         facts = builtin, slot, box, arrived[0], event["g"], self._values
         slope = slope_of(call, *facts)
         if slope is None:

@@ -6,12 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from minigrad.tracing.budget import ctx_changes
+from minigrad.tracing.budget import ctx_changes, fill_boxes
 from minigrad.tracing.codes import STORY
 from minigrad.tracing.messages import in_turn, joined, message, word
 from minigrad.tracing.picture_backward import BackwardPicture
-from minigrad.tracing.picture_words import Event, in_short, stop, tell
-from minigrad.tracing.sentences import line_next
+from minigrad.tracing.picture_words import Event, in_short, line_next, stop, tell
 from minigrad.tracing.titles import INFIX, is_in_place, operation_of
 
 SHAPES: Final = {"attr.shape", "attr._saved_self_sym_sizes"}
@@ -46,11 +45,7 @@ class PictureStory(BackwardPicture):
             self._say_sent(event["n"])  # before the box is empty
         if self._filled and level <= STORY and kind != "grad.accumulate":
             self._say_filled()
-        for change in ctx_changes(event):
-            box = self._boxes.setdefault(change["id"], {})
-            box |= change["set"]
-            for key in change["del"]:
-                box.pop(key, None)
+        fill_boxes(self._boxes, event)
         name = event["ph"]["name"] if kind == "phase" else kind
         tell_of = getattr(self, f"on_{re.sub('[. ]', '_', name)}", None)
         if tell_of is not None:
@@ -124,7 +119,7 @@ class PictureStory(BackwardPicture):
             return
         ins, outs = event["ins"], event["outs"]
         result = outs[0].get("name") if outs else None
-        if self._is_learners(node):
+        if "own" in node:
             self._say_hung(event, result)
             return
         moved = is_in_place(ins, outs)

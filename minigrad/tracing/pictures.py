@@ -42,7 +42,8 @@ class Sketch:
     def key(self) -> str:
         """A short text; equal arrays have equal keys in all recordings."""
         if self._key is None:
-            self._key = key_of(self.digest)
+            digest = repr(self.digest).encode()
+            self._key = hashlib.blake2b(digest, digest_size=8).hexdigest()
         return self._key
 
     @property
@@ -71,11 +72,6 @@ def digest_of(array: Any, version: int = 0, dtype: str = "") -> tuple[Any, ...]:
     place = array.__array_interface__["data"][0]
     first = corner(array)[0].tobytes()
     return array.shape, array.dtype, place, version, first, dtype
-
-
-def key_of(digest: tuple[Any, ...]) -> str:
-    """A short text for a digest: equal arrays have equal keys in all recordings."""
-    return hashlib.blake2b(repr(digest).encode(), digest_size=8).hexdigest()
 
 
 def picture(array: Any) -> dict[str, Any]:
@@ -138,11 +134,6 @@ def json_number(item: Any) -> Any:
     if isinstance(number, float) and math.isfinite(number):
         return float(f"{number:.6g}")
     return int(number) if isinstance(number, int) else str(number)
-
-
-def text_of(array: Any) -> str:
-    """An array in words."""
-    return text_of_picture(picture(array))
 
 
 def text_of_picture(picture: Mapping[str, Any]) -> str:

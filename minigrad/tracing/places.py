@@ -13,7 +13,7 @@ import numpy as np
 
 from minigrad import errors
 from minigrad.engine.core.tensor import Tensor
-from minigrad.tracing.budget import ctx_changes
+from minigrad.tracing.budget import fill_boxes
 from minigrad.tracing.messages import message
 from minigrad.tracing.values import short_repr
 
@@ -61,11 +61,7 @@ def places_at(data: Json, position: int, node: str = "") -> list[Place]:
     entries: dict[str, Json] = {}
     current, ctxs = "", {ctx["id"]: ctx for ctx in data["ctxs"]}
     for event in data["events"][:position]:
-        for change in ctx_changes(event):
-            there = entries.setdefault(change["id"], {})
-            there.update(change["set"])
-            for key in change["del"]:
-                there.pop(key, None)
+        fill_boxes(entries, event)
         current = event.get("cid", event.get("ctx", {}).get("id", current))
     if node:
         names = {i: (i, ctx["node"], ctx["name"]) for i, ctx in ctxs.items()}

@@ -1,13 +1,19 @@
-"""What a recording ran: its code, with a copy of all that it started from."""
+"""What a recording ran: its code, with a copy of all that it started from.
+
+And the modes that were switched on around it.
+"""
 
 from __future__ import annotations
 
 import ast
 import builtins
 import contextlib
+import copy
 import inspect
+import io
 import linecache
 import os
+import random
 import sys
 import threading
 import warnings
@@ -17,9 +23,13 @@ from functools import cache
 from types import CodeType, FrameType, FunctionType
 from typing import Any, Final, NoReturn
 
-from minigrad import errors
+import numpy as np
+
+from minigrad import errors, lint
+from minigrad.engine import anomaly, dtypes, randomness
 from minigrad.engine.grad_mode import running_task, this_mode
 from minigrad.engine.interpreters import current_kind
+from minigrad.tracing.codes import is_ours
 from minigrad.tracing.copies import (
     CannotCopyError,
     Copier,
@@ -27,8 +37,6 @@ from minigrad.tracing.copies import (
     copied_anew,
     names_of,
 )
-from minigrad.tracing.modes import Modes, quiet
-from minigrad.tracing.sources import is_ours
 from minigrad.tracing.trace import Trace
 
 SESSION: Final = "__minigrad_again__"
@@ -44,6 +52,15 @@ OUTSIDE: Final = frozenset(
 WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 UNSEEN: Final = ("__pycache__", os.devnull)
 
+OF_A_THREAD: Final = (
+    "forward_limit",
+    "grad_enabled",
+    "inference_enabled",
+    "rules_see_tensors",
+    "saved_tensors_hooks",
+    "saved_tensors_hooks_refused",
+)
+"""The modes that each thread has of its own."""
 Json = dict[str, Any]
 Cell = tuple[CodeType, str]
 """Code that holds a block, and the variable in which that finds its recording."""
@@ -60,6 +77,57 @@ class ReachedOutsideError(BaseException):
 
     Not an Exception, for the program might catch that and go on.
     """
+
+
+class Modes:
+    """The modes of this thread, the settings of all, and where random numbers are."""
+
+    def __init__(self) -> None:
+        generator = randomness.default_generator
+        self._attributes: list[tuple[Any, str, Any]] = [
+            *[(this_mode(), name, getattr(this_mode(), name)) for name in OF_A_THREAD],
+            (dtypes, "_default_dtype", dtypes.default_dtype()),
+            (generator, "_seed", generator._seed),
+            (generator, "_numbers", copy.deepcopy(generator._numbers)),
+        ]
+        found = anomaly.is_anomaly_enabled(), anomaly.is_anomaly_check_nan_enabled()
+        self._setters: list[tuple[Callable[..., Any], Any]] = [
+            (lambda modes: anomaly.set_anomaly_enabled(*modes), found),
+            (lint.switch, lint.is_teaching()),
+            (random.setstate, random.getstate()),
+            (np.random.set_state, np.random.get_state()),
+            (lambda settings: np.seterr(**settings), np.geterr()),
+        ]
+
+    def put(self) -> None:
+        """Make everything as it was when this was made."""
+        for owner, name, value in self._attributes:
+            # A generator moves on: this one may be asked for again.
+            setattr(owner, name, copy.deepcopy(value) if name == "_numbers" else value)
+        for setter, state in self._setters:
+            setter(state)
+
+    @contextlib.contextmanager
+    def in_force(self) -> Iterator[None]:
+        """These modes inside the block, and those of now after it."""
+        now = Modes()
+        try:
+            self.put()
+            yield
+        finally:
+            now.put()
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Nothing is printed in the block, and nothing warned of."""
+    with (
+        warnings.catch_warnings(),
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()),
+    ):
+        warnings.simplefilter("ignore")
+        yield
 
 
 @dataclass

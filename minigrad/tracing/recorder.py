@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import platform
 import sys
 import threading
@@ -13,23 +14,20 @@ from typing import Any, Generic, TypeVar
 from minigrad import errors
 from minigrad.engine import observe
 from minigrad.engine.builtin import Builtin
-from minigrad.tracing.codes import APPLY_CODE, ENGINE_CODES, codes_of
+from minigrad.tracing.codes import ENGINE_CODES, codes_of, is_installed, is_ours
 from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.happenings import Happenings
-from minigrad.tracing.hearing import Hearing, in_turn
 from minigrad.tracing.lines import FrameLog
-from minigrad.tracing.listening import choose_backend
+from minigrad.tracing.listening import Hearing, choose_backend, in_turn
 from minigrad.tracing.log import EventLog
-from minigrad.tracing.mapped_axes import mark
 from minigrad.tracing.messages import message
-from minigrad.tracing.picture import complete
+from minigrad.tracing.picture import complete, mark
 from minigrad.tracing.picture_story import tell_picture
 from minigrad.tracing.program import MOST_BYTES, Cell, remember
-from minigrad.tracing.rules import RuleKeeper
-from minigrad.tracing.sources import is_installed, is_ours
 from minigrad.tracing.story import Story
-from minigrad.tracing.torch_recorder import TorchListener, TorchTelling
+from minigrad.tracing.terms import RuleKeeper
+from minigrad.tracing.torch_recorder.listening import TorchListener
 from minigrad.tracing.trace import SCHEMA, Trace
 from minigrad.tracing.values import error_text, short_repr
 
@@ -97,7 +95,8 @@ class Recorder(Generic[Kept]):
             self._log.names.add(driver.f_globals)
         self._frames = FrameLog(self._log, driver, self._codes)
         self._graph = GraphLog(self._log)
-        self._story = Story(self._log, self._graph, self._phase_start, self._watch)
+        phase_start = self._frames.phase_start
+        self._story = Story(self._log, self._graph, phase_start, self._watch)
         self._happenings = Happenings(self._log, self._graph, self._story)
         self._watched: set[Any] = set()
         self._frames.phase_entered = self._story.phase_entered
@@ -115,8 +114,8 @@ class Recorder(Generic[Kept]):
             self._keeper = RuleKeeper(self._log)
             observers.append(self._keeper)
         together = in_turn if self._backend is None else self._backend.together
-        spoke, here = lambda: self._spoke("minigrad"), threading.get_ident()
-        self._hearing = Hearing(observers, spoke, together, here)
+        spoke = functools.partial(self._spoke, "minigrad")
+        self._hearing = Hearing(observers, spoke, together, threading.get_ident())
         observe.add(self._hearing)
         return self.trace
 
@@ -144,9 +143,6 @@ class Recorder(Generic[Kept]):
         if self._keeper is not None:
             self.trace.rules = self._keeper.rules
 
-    def _phase_start(self, phase: str) -> int | None:
-        return self._frames.phase_start(APPLY_CODE, phase)
-
     def _torch_listener(self) -> TorchListener | None:
         """Who hears torch, already listening; None if it cannot be heard."""
         torch = torch_module()
@@ -154,15 +150,8 @@ class Recorder(Generic[Kept]):
             self._torch_unheard = message("torch.late")
             return None
         try:
-            telling = TorchTelling(
-                torch,
-                self._story,
-                self._happenings,
-                self._graph,
-                self._log,
-                lambda: self._spoke("torch"),
-            )
-            listener = TorchListener(telling)
+            spoke = functools.partial(self._spoke, "torch")
+            listener = TorchListener(torch, self._happenings, spoke)
             listener.start()
         except AttributeError as error:
             self._torch_unheard = message("torch.differs", error=error)
@@ -186,9 +175,7 @@ class Recorder(Generic[Kept]):
         if self._backend is None or function in self._watched:
             return
         self._watched.add(function)
-        if not isinstance(function, type):
-            return
-        if issubclass(function, Builtin):
+        if not isinstance(function, type) or issubclass(function, Builtin):
             return
         for code in codes_of(function):
             if self._torch is not None and is_installed(code.co_filename):

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from minigrad import errors
-from minigrad.tracing.older import completed
+from minigrad.tracing.picture import completed
 
 if TYPE_CHECKING:
     from minigrad.tracing.program import Program
-    from minigrad.tracing.rules import Rule
+    from minigrad.tracing.terms import Rule
 
 SCHEMA = "minigrad.trace/2"
 OLDER = "minigrad.trace/1"

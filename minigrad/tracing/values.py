@@ -1,4 +1,7 @@
-"""Values as data: small pictures of arrays, each kept once; short texts of the rest."""
+"""Values as data: small pictures of arrays, each kept once; short texts of the rest.
+
+And marks: something small that differs when what is shown of a value has changed.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,11 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from minigrad import errors
-from minigrad.engine.core.node import _FunctionBase
+from minigrad.engine.core.node import NonTensorArgument, _FunctionBase
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing.foreign import (
     SavedSeen,
+    is_tensor,
     is_torch_tensor,
     maker_of,
     seen_torch,
@@ -26,17 +30,21 @@ from minigrad.tracing.pictures import (
     MOST_BYTES_TO_KEEP,
     Sketch,
     digest_of,
-    text_of,
+    picture,
+    text_of_picture,
 )
 
 Ref = Any
 """A note, the digest of a small array, or what the player needs of a value that has no
 numbers; or None."""
 T = TypeVar("T")
+NameOf = Callable[[Any], str | None]
 
 MOST_ITEMS = 8
 MOST_DEPTH = 4
 NUMBERS = frozenset({bool, float, type(None)})
+ATOMS: Final = frozenset({str, bytes, int, float, complex, bool, type(None)})
+"""Types whose values never change."""
 FORGOTTEN = "computed again when needed"
 """What stands for a saved value that a checkpoint does not keep."""
 SECRET = re.compile(
@@ -113,7 +121,7 @@ class ValueStore:
         try:
             return self._ref(value, name, MOST_DEPTH)
         except Exception:  # their length or comparison is theirs, and may raise
-            return unknown(value)
+            return plain(f"<{type(value).__name__}>")
 
     def look(self, value: Any) -> Ref:
         """The same of a gradient, mostly an array; None if it did not arrive."""
@@ -195,10 +203,9 @@ class ValueStore:
         if array.nbytes <= MOST_BYTES_TO_KEEP:  # as digest_of, without its call
             return array.shape, array.dtype, array.tobytes(), dtype
         digest = digest_of(array, version, dtype)
-        return self._sketches.get(digest) or self._sketch(array, digest)
-
-    def _sketch(self, array: Any, digest: Any) -> Sketch:
-        known = self._sketches[digest] = Sketch(array, digest)
+        known = self._sketches.get(digest)
+        if known is None:
+            known = self._sketches[digest] = Sketch(array, digest)
         return known
 
     def finish(self, events: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -215,11 +222,6 @@ def safely(look: Callable[[], T], otherwise: T) -> T:
         return look()
     except Exception:  # their repr, length or comparison is theirs, and may raise
         return otherwise
-
-
-def unknown(value: Any) -> Ref:
-    """A value of which nothing but the type can be told."""
-    return plain(f"<{type(value).__name__}>")
 
 
 def plain(text: str) -> Ref:
@@ -271,4 +273,76 @@ def _brief(value: Any) -> str:
         value = seen_torch(value).array
     if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind not in DRAWN:
         return short_repr(value)
-    return text_of(np.asarray(value))
+    return text_of_picture(picture(np.asarray(value)))
+
+
+def seen(tensor: Any, name_of: NameOf) -> str | tuple[int, ...]:
+    """A tensor by its name, else its shape; or how it is written."""
+    if not is_tensor(tensor):
+        return short_repr(tensor)
+    if name := name_of(tensor):
+        return name
+    if tensor.ndim == 0:
+        return message("tensor.of-value", value=brief(tensor))
+    return tuple(tensor.shape)
+
+
+def called(tensor: str | tuple[int, ...]) -> str:
+    """A tensor that was seen in a sentence."""
+    if isinstance(tensor, str):
+        return tensor
+    return message("tensor.of-shape", shape=tensor)
+
+
+def bytes_text(size: int) -> str:
+    """A number of bytes, short."""
+    if size < 10_000:
+        return message("bytes.few", count=size)
+    if size < 10_000_000:
+        return message("bytes.kilo", count=f"{size / 1000:.4g}")
+    return message("bytes.mega", count=f"{size / 1_000_000:.4g}")
+
+
+def mark_of(value: Any, depth: int = MOST_DEPTH) -> Any:
+    """Something small that differs when what is shown of ``value`` has changed."""
+    kind = type(value)  # the usual kinds first, as this runs for every line
+    if kind is Tensor:
+        return tensor_mark(value)
+    if kind in ATOMS:
+        return (kind, value)
+    if kind is NonTensorArgument or isinstance(value, _FunctionBase):
+        return (kind, id(value))
+    try:
+        return _mark_of(value, kind, depth)
+    except Exception:  # their length or comparison is theirs, and may raise
+        return (kind, id(value))
+
+
+def _mark_of(value: Any, kind: type, depth: int) -> Any:
+    if isinstance(value, (tuple, list)) and len(value) <= MOST_ITEMS and depth:
+        return (kind, *[mark_of(item, depth - 1) for item in value])
+    if isinstance(value, (tuple, list, dict, set)):
+        return (kind, id(value), len(value))
+    if isinstance(value, (np.ndarray, np.generic)):
+        return (kind, digest_of(np.asarray(value)))
+    if isinstance(value, SavedSeen):
+        return value.mark()
+    if isinstance(value, Tensor):
+        return tensor_mark(value)
+    if is_torch_tensor(value):
+        tensor = seen_torch(value)
+        digest = digest_of(tensor.array, tensor.version)
+        return (id(value), tensor.version, tensor.node, digest)
+    return (kind, id(value))
+
+
+def tensor_mark(tensor: Tensor) -> Any:
+    """Differs when another tensor, version, history or content is there."""
+    version = 0 if tensor._version_counter is None else tensor._seen_version()
+    maker = tensor._grad_node if tensor._base is None else maker_of(tensor)
+    array = tensor.array
+    if array.nbytes <= MOST_BYTES_TO_KEEP:  # as digest_of, without its call
+        digest: Any = array.shape, array.dtype, array.tobytes(), ""
+    else:
+        digest = digest_of(array, version)
+    return (id(tensor), version, id(maker), digest)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from minigrad.tracing import messages
 from minigrad.tracing.messages import message
-from minigrad.tracing.sentences import line_next
+from minigrad.tracing.picture_words import line_next
 from minigrad.tracing.trace import sentences_of
 from minigrad.views import graph, script
 

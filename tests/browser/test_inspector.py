@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page
 
 import minigrad as mg
-from minigrad.tracing.sentences import bytes_text
+from minigrad.tracing.values import bytes_text
 from minigrad.views import record
 from tests.browser.conftest import Open
 from tests.browser.seen import unreadable

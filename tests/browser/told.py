@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 from minigrad.tracing.messages import message
-from minigrad.tracing.sentences import line_next
+from minigrad.tracing.picture_words import line_next
 from tests.views.folding import state_at
 from tests.views.test_page import unpacked
 

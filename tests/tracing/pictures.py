@@ -10,8 +10,8 @@ import numpy as np
 
 from minigrad.engine import observe
 from minigrad.tracing.foreign import maker_of
+from minigrad.tracing.picture_words import Values
 from minigrad.tracing.pictures import corner, json_number
-from minigrad.tracing.reading import Values
 
 Json = dict[str, Any]
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]\d+)?")

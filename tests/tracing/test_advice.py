@@ -10,7 +10,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.lint import TeachingWarning
-from minigrad.tracing.advice import advice_of
+from minigrad.tracing.happenings import advice_of
 from minigrad.views import Recording
 from tests.views.folding import facts_at
 

@@ -8,7 +8,7 @@ import pytest
 
 import minigrad as mg
 from minigrad.tracing import Recorder, Trace
-from minigrad.tracing.mapped_axes import place_after
+from minigrad.tracing.picture import place_after
 from minigrad.views import picture
 
 

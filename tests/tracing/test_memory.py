@@ -10,7 +10,7 @@ import pytest
 import minigrad as mg
 from minigrad.engine.core.tensor import Tensor
 from minigrad.tracing import Recorder, Trace
-from minigrad.tracing.sentences import bytes_text
+from minigrad.tracing.values import bytes_text
 from tests.tracing.programs import Scale, events_of
 from tests.views import folding
 

@@ -17,7 +17,7 @@ import pytest
 import minigrad as mg
 from minigrad import tracing
 from minigrad.engine import observe
-from minigrad.tracing import Recorder, Trace, sentences
+from minigrad.tracing import Recorder, Trace, budget
 from minigrad.tracing.recorder import RecordingError
 from tests.tracing.any_program import disagreements, memory_faults
 from tests.tracing.programs import (
@@ -423,7 +423,7 @@ def test_recording_without_lines_is_not_advised_to_have_none(
 
 
 def test_many_steps_that_are_left_out_are_counted_in_groups() -> None:
-    said = sentences.cut(1234567, 2486, 10_000, 10_000)
+    said = budget.cut_text(1234567, 2486, 10_000, 10_000)
     assert "1,234,567 steps left out here, between the first 10,000" in said
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import minigrad as mg
-from minigrad.tracing.sources import phases_of, tokens_of, without_secrets
+from minigrad.tracing.codes import phases_of, tokens_of, without_secrets
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,9 @@ import pytest
 
 import minigrad as mg
 from minigrad.tracing import Recorder, Trace
-from minigrad.tracing.marks import mark_of
 from minigrad.tracing.names import Names
 from minigrad.tracing.pictures import json_number
-from minigrad.tracing.values import ValueStore, brief
+from minigrad.tracing.values import ValueStore, brief, mark_of
 from tests.tracing.programs import shown_locals
 
 

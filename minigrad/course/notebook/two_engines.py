@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import minigrad
 from minigrad import errors
-from minigrad.tracing.sources import lines_of
+from minigrad.tracing.codes import lines_of
 from minigrad.views import Recording, compare, load_trace, step
 from minigrad.views.comparing import Comparison
 

@@ -132,7 +132,7 @@ class TorchCalls:
             self._tell.happenings.changed_in_place(tensor)
         self._tell.story.marked = None
         if recorded:
-            node._output_metadata = outputs_of(self._tell.torch, ctx)
+            node._output_metadata = outputs_of(ctx)
             self._tell.graph.add(ctx, node)
         self._tell.story.say_wired(node, outputs, recorded)
         node.forgets_marks()

@@ -12,6 +12,7 @@ import numpy as np
 from minigrad.engine.core.node import NOT_A_TENSOR
 from minigrad.tracing.foreign import ForeignNode, SavedSeen
 from minigrad.tracing.nodes import inputs_first
+from minigrad.tracing.titles import operation_of
 from minigrad.tracing.values import FORGOTTEN, Note, ValueStore, plain
 
 LEAF: Final = "AccumulateGrad"
@@ -99,13 +100,10 @@ class TorchGraph:
         for receiver, slot in node.next_functions:
             known = None if receiver is None else self.known(receiver)
             edges.append((known, slot) if known is not None and slot else known)
-        function = learners_class(self._torch, node)
-        entry = ForeignNode(
-            node.name(),
-            tuple(edges),
-            function or SimpleNamespace(__name__=operation_of(node.name())),
-            outputs_of(self._torch, node),
-        )
+        name, function = node.name(), learners_class(node)
+        if function is None:
+            function = SimpleNamespace(__name__=operation_of(name.split("::")[-1]))
+        entry = ForeignNode(name, tuple(edges), function, outputs_of(node))
         entry.needs_input_grad = tuple([edge is not None for edge in edges])
         if isinstance(node, self._torch._C._FunctionBase):
             entry.needs_input_grad = tuple(node.needs_input_grad)
@@ -149,7 +147,7 @@ def is_leaf(node: Any) -> bool:
     return bool(node.name() == f"torch::autograd::{LEAF}")
 
 
-def outputs_of(torch: Any, node: Any) -> tuple[Any, ...]:
+def outputs_of(node: Any) -> tuple[Any, ...]:
     """Shape and dtype of each output of a node; None for one without a place."""
     found = []
     for one in node._input_metadata:
@@ -158,17 +156,11 @@ def outputs_of(torch: Any, node: Any) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def operation_of(name: str) -> str:
-    """The operation that a node of torch's belongs to: ``Mul`` of MulBackward0."""
-    return name.rpartition("::")[2].rpartition("Backward")[0] or name
-
-
-def learners_class(torch: Any, node: Any) -> type | None:
+def learners_class(node: Any) -> Any:
     """The Function class of a node, unless torch itself wrote it."""
     function = getattr(node, "_forward_cls", None)
-    if not isinstance(function, type) or is_torchs(function):
-        return None
-    return function
+    is_theirs = isinstance(function, type) and not is_torchs(function)
+    return function if is_theirs else None
 
 
 def is_torchs(function: type) -> bool:

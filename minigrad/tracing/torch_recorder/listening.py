@@ -15,12 +15,12 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from minigrad.tracing.foreign import version_of
+from minigrad.tracing.happenings import Happenings
 from minigrad.tracing.torch_recorder.calls import TorchCalls
 from minigrad.tracing.torch_recorder.doors import heard, mode_class, replaced
 from minigrad.tracing.torch_recorder.engine import TorchEngine
 from minigrad.tracing.torch_recorder.graph import CHECKPOINT
-from minigrad.tracing.torch_recorder.hooks import REGISTERS, TorchHooks
-from minigrad.tracing.torch_recorder.saved import TorchSavedHooks
+from minigrad.tracing.torch_recorder.hooks import REGISTERS, TorchHooks, TorchSavedHooks
 from minigrad.tracing.torch_recorder.telling import TorchTelling
 
 IN_PLACE_OPERATORS: Final = (
@@ -36,10 +36,12 @@ MAKES_DUAL: Final = ("_make_dual", "make_dual")
 class TorchListener:
     """Opens the doors through which torch is heard, and shuts them again."""
 
-    def __init__(self, telling: TorchTelling) -> None:
-        self._tell = telling
+    def __init__(
+        self, torch: Any, happenings: Happenings, spoke: Callable[[], None]
+    ) -> None:
+        self._tell = telling = TorchTelling(torch, happenings, spoke)
         self.said = telling.said
-        self._mode = mode_class(telling.torch)(self._hear_call)
+        self._mode = mode_class(torch)(self._hear_call)
         self._calls = TorchCalls(telling)
         self._hooks = TorchHooks(telling)
         self._saved = TorchSavedHooks(telling)

@@ -11,11 +11,8 @@ from typing import Any
 from minigrad.engine.core.node import NOT_A_TENSOR
 from minigrad.tracing.calls import UNHEARD
 from minigrad.tracing.foreign import ForeignNode, nothing, torch_tangent, unheard
-from minigrad.tracing.graph_log import GraphLog
 from minigrad.tracing.happenings import Happenings
-from minigrad.tracing.log import EventLog
 from minigrad.tracing.messages import message
-from minigrad.tracing.story import Story
 from minigrad.tracing.torch_recorder.doors import tensors_in
 from minigrad.tracing.torch_recorder.graph import TorchGraph, key_of
 from minigrad.tracing.values import error_text
@@ -28,28 +25,21 @@ class TorchTelling:
     """
 
     def __init__(
-        self,
-        torch: Any,
-        story: Story,
-        happenings: Happenings,
-        told: GraphLog,
-        log: EventLog,
-        spoke: Callable[[], None],
+        self, torch: Any, happenings: Happenings, spoke: Callable[[], None]
     ) -> None:
         self.failure: str | None = None
         self.said: list[str] = []
         self.torch = torch
-        self.story = story
         self.happenings = happenings
-        self.told = told
-        self.log = log
+        self.story, self.log = happenings.story, happenings.log
+        self.told = happenings.graph
         self.spoke = spoke
-        self.graph = TorchGraph(torch, log.values)
+        self.graph = TorchGraph(torch, self.log.values)
         self.tasks: list[Any] = []
         self.is_over = False
         self._tangents: dict[int, tuple[Callable[[], Any], int]] = {}
         self._thread = threading.get_ident()
-        told.entry_of = self._entry_of
+        self.told.entry_of = self._entry_of
 
     def place_of(self, output: Any) -> tuple[Any, int]:
         """The node of which something is an output, and which; None without one."""
@@ -77,11 +67,6 @@ class TorchTelling:
         now = self.torch._C._current_autograd_node()
         reader = None if now is None else self.graph.find(now)
         self.happenings.tensor_unpacked(hook, reader, packed, tensor)
-
-    def named_tensors(self) -> list[Any]:
-        """The tensors of torch's that variables of the program hold."""
-        held = self.log.names.held()
-        return [one for _, one in held if isinstance(one, self.torch.Tensor)]
 
     def meet_all(
         self, result: Any, in_place: bool = False, args: tuple[Any, ...] = ()

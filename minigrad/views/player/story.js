@@ -84,8 +84,8 @@ export class Story {
 }
 
 /**
- * The same words as minigrad.tracing.sentences.line_next, which a page goes without; of a
- * line that runs often they are made once.
+ * The same words as minigrad.tracing.picture_words.line_next, which a page goes without;
+ * of a line that runs often they are made once.
  * @param {Trace} trace @returns {(event: TraceEvent) => string}
  */
 function sentencesOfLines({ sources }) {

@@ -50,7 +50,7 @@ export function bytesOf(value) {
   return (sizeOf(value) * bits) / 8;
 }
 
-// The same words as minigrad.tracing.sentences.bytes_text.
+// The same words as minigrad.tracing.values.bytes_text.
 export function bytesWords(count) {
   if (count < 10_000) return message("bytes.few", { count });
   const short = (size) => String(Number(size.toPrecision(4)));
