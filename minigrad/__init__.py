@@ -98,15 +98,11 @@ if TYPE_CHECKING:
     from minigrad.ops.functions import *  # noqa: F403  the op table says which
     from minigrad.ops.questions import is_tensor, result_type
     from minigrad.utils.serialization import load, save
-    from minigrad.views import (
-        compare,
-        live,
-        load_trace,
-        plot_lines,
-        record,
-        step,
-        training,
-    )
+    from minigrad.views.comparing import compare
+    from minigrad.views.live_player import live
+    from minigrad.views.loss_curve import training
+    from minigrad.views.plots import plot_lines
+    from minigrad.views.recording import load_trace, record, step
 
 __version__ = "0.1.0"
 
@@ -245,24 +241,24 @@ _TYPES = ("BoolTensor", "DoubleTensor", "FloatTensor", "LongTensor")
 
 _FROM = {
     "TeachingWarning": ".lint",
-    "compare": ".views",
+    "compare": ".views.comparing",
     "course": ".course",
     "diagnose": ".course",
     "func": ".func",
     "is_tensor": ".ops.questions",
-    "live": ".views",
+    "live": ".views.live_player",
     "load": ".utils.serialization",
-    "load_trace": ".views",
+    "load_trace": ".views.recording",
     "nn": ".nn",
     "optim": ".optim",
-    "plot_lines": ".views",
-    "record": ".views",
+    "plot_lines": ".views.plots",
+    "record": ".views.recording",
     "result_type": ".ops.questions",
     "save": ".utils.serialization",
     "set_printoptions": ".engine.printing",
-    "step": ".views",
+    "step": ".views.recording",
     "teaching": ".lint",
-    "training": ".views",
+    "training": ".views.loss_curve",
     "utils": ".utils",
     "vmap": ".func",
 }
@@ -287,4 +283,4 @@ def _is_under_ipython() -> Any:
 
 
 if _is_under_ipython():
-    importlib.import_module("minigrad.views").register_if_ipython()
+    importlib.import_module("minigrad.views.magics").register_if_ipython()
