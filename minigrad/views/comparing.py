@@ -6,6 +6,7 @@ import os
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +20,6 @@ from minigrad.views.picture_values import ALL, NONE, OWN, PictureValues, Thing, 
 if TYPE_CHECKING:
     from minigrad.views.recording import Recording
 
-SCHEMA: Final = "minigrad.comparison/2"
 RANKS: Final = (
     *("error", "call", "value", "entry"),
     *("edge", "grad", "slope", "waits", "tangent"),
@@ -29,7 +29,7 @@ ONLY: Final = {"call": "compare.only.call", "error": "compare.only.error"}
 SAME, OTHER, ONLY_FIRST, ONLY_SECOND = range(4)
 
 Json = dict[str, Any]
-Refs = tuple[Json | None, Json | None]
+Refs = dict[Thing, Json | None]
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,11 @@ class Comparison:
     @property
     def steps(self) -> list[tuple[int, int]]:
         """Of each step, how many events of both recordings have been."""
-        found = [(0, 0)]
-        for move in self._moves:
-            at, over = found[-1]
-            found.append((at + (move != SECOND), over + (move != FIRST)))
-        return found
+        first, second = (
+            accumulate([move != other for move in self._moves], initial=0)
+            for other in (SECOND, FIRST)
+        )
+        return [*zip(first, second, strict=True)]
 
     @property
     def sentence(self) -> str:
@@ -104,7 +104,6 @@ class Comparison:
     def _data(self) -> Json:
         level = self._sides[0].data["meta"].get("level")
         return {
-            "schema": SCHEMA,
             "meta": {"title": " | ".join(self._titles), "level": level},
             "titles": self._titles,
             "traces": [without_questions(side._pictured()) for side in self._sides],
@@ -120,25 +119,21 @@ class Comparison:
 
     def _go_through(self) -> None:
         """Note at which steps a thing comes to differ, and no longer does."""
-        now: tuple[dict[Thing, Json], dict[Thing, Json]] = {}, {}
+        now: tuple[Refs, Refs] = {}, {}
         differing: dict[Thing, int] = {}
         touched: dict[Thing, None] = {}
         for step, positions in enumerate(self.steps):
             move = self._moves[step - 1] if step else BOTH
-            for values, refs, one, at in zip(
-                self._values, now, (FIRST, SECOND), positions, strict=True
-            ):
-                for thing, ref in values.changes(at) if move in (BOTH, one) else ():
-                    touched[thing] = None
-                    if ref is None:
-                        refs.pop(thing, None)
-                    else:
-                        refs[thing] = ref
+            for side, one in enumerate((FIRST, SECOND)):
+                if move in (BOTH, one):
+                    changed = dict(self._values[side].changes(positions[side]))
+                    now[side].update(changed)
+                    touched |= dict.fromkeys(changed)
             if step < len(self._moves) and not self._is_told(positions):
                 continue  # between two steps of the story, lines go on as they come
             news = {}
             for thing in touched:
-                kind = self._kind_of(thing, (now[0].get(thing), now[1].get(thing)))
+                kind = self._kind_of(thing, now[0].get(thing), now[1].get(thing))
                 if kind != differing.get(thing, SAME):
                     differing[thing] = news[thing] = kind
             touched.clear()
@@ -152,35 +147,33 @@ class Comparison:
             for side, at in zip(self._sides, positions, strict=True)
         )
 
-    def _kind_of(self, thing: Thing, refs: Refs) -> int:
+    def _kind_of(self, thing: Thing, first: Json | None, second: Json | None) -> int:
         """Whether and how a thing differs."""
-        first, second = refs
         if first is None or second is None:
             # Whether a local derivative is known depends on how a rule is written.
             if first is second or thing[0] == "slope":
                 return SAME
             return ONLY_SECOND if first is None else ONLY_FIRST
-        one, other = (v.content(r) for v, r in zip(self._values, refs, strict=True))
+        one, other = self._values[0].content(first), self._values[1].content(second)
         self._is_near |= one == other and first.get("v") != second.get("v")
         return SAME if one == other else OTHER
 
     def _note(
-        self,
-        step: int,
-        now: tuple[Mapping[Thing, Json], Mapping[Thing, Json]],
-        news: Mapping[Thing, int],
+        self, step: int, now: tuple[Refs, Refs], news: Mapping[Thing, int]
     ) -> None:
-        numbered = [self._things.setdefault(thing, len(self._things)) for thing in news]
-        marks = [list(pair) for pair in zip(numbered, news.values(), strict=True)]
+        marks = [
+            [self._things.setdefault(thing, len(self._things)), kind]
+            for thing, kind in news.items()
+        ]
         change: Json = {"at": step, "set": marks}
         self._changes.append(change)
         others = sorted([t for t in news if news[t]], key=lambda t: RANKS.index(t[0]))
         if others:
-            refs = now[0].get(others[0]), now[1].get(others[0])
+            refs = [side.get(others[0]) for side in now]
             self.differences.append(self._told(step, others[0], refs))
             change["say"] = self.differences[-1].sentence
 
-    def _told(self, step: int, thing: Thing, refs: Refs) -> Difference:
+    def _told(self, step: int, thing: Thing, refs: list[Json | None]) -> Difference:
         """A difference in words."""
         sides = [*zip(self._values, refs, strict=True)]
         texts = ["" if ref is None else side.text(ref) for side, ref in sides]

@@ -57,7 +57,7 @@ class PictureValues:
         self._sources = {source_of(one): one for one in given[::-1] if source_of(one)}
         self._full: set[str] = set()  # leaves that have a .grad
         self._grads: dict[str, str] = {}  # what is kept as a .grad -> its leaf's node
-        self._passing: set[Thing] = set()
+        self._passing: dict[Thing, None] = {}
 
     def changes(self, position: int) -> Iterator[tuple[Thing, Json | None]]:
         """What has another value after so many events; at 0 what there is at first."""
@@ -92,7 +92,7 @@ class PictureValues:
                 yield ("value", call, str(out.get("nr", slot))), out.get("v")
         for thing, ref in self._gradients(kind, node, event):
             if thing[0] != "grad":
-                self._passing.add(thing)
+                self._passing[thing] = None
             yield thing, ref
         for one in event.get("mem", {}).get("add", ()):
             if one["key"] == "grad":
