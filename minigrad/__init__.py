@@ -276,11 +276,6 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def _is_under_ipython() -> Any:
-    """Whether a notebook or IPython session is running; never imports IPython."""
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and ipython.get_ipython() is not None
-
-
-if _is_under_ipython():
-    importlib.import_module("minigrad.views.magics").register_if_ipython()
+_shell: Any = "IPython" in sys.modules and sys.modules["IPython"].get_ipython()
+if _shell:  # a notebook or IPython session; IPython is never imported
+    importlib.import_module("minigrad.views.magics").register_magics(_shell)

@@ -56,7 +56,10 @@ class Comparison:
         self, first: Recording, second: Recording, titles: Sequence[str] = ()
     ) -> None:
         self._sides = (first, second)
-        self._titles = list(titles) or titles_of(first.data, second.data)
+        named = [str(side.data["meta"].get("title") or "") for side in self._sides]
+        if not all(named) or named[0] == named[1]:
+            named = [message("compare.title.first"), message("compare.title.second")]
+        self._titles = list(titles) or named
         names = twins(first.data, second.data)
         self._moves = steps_of(first.data, second.data, names)
         kept = told_by_both(first.data["meta"], second.data["meta"])
@@ -103,10 +106,17 @@ class Comparison:
 
     def _data(self) -> Json:
         level = self._sides[0].data["meta"].get("level")
+        traces = [side._pictured() for side in self._sides]
+        for trace in traces:
+            # Nothing is asked: a question would hold up the other.
+            trace["events"] = [
+                {**event, "k": "note"} if event["k"] == "ask" else event
+                for event in trace["events"]
+            ]
         return {
             "meta": {"title": " | ".join(self._titles), "level": level},
             "titles": self._titles,
-            "traces": [without_questions(side._pictured()) for side in self._sides],
+            "traces": traces,
             "say": self.sentence,
             "lead": "",
             **self.differing(),
@@ -129,7 +139,11 @@ class Comparison:
                     changed = dict(self._values[side].changes(positions[side]))
                     now[side].update(changed)
                     touched |= dict.fromkeys(changed)
-            if step < len(self._moves) and not self._is_told(positions):
+            is_told = any(
+                not at or side.data["events"][at - 1]["lvl"] <= 1
+                for side, at in zip(self._sides, positions, strict=True)
+            )
+            if step < len(self._moves) and not is_told:
                 continue  # between two steps of the story, lines go on as they come
             news = {}
             for thing in touched:
@@ -139,13 +153,6 @@ class Comparison:
             touched.clear()
             if news:
                 self._note(step, now, news)
-
-    def _is_told(self, positions: tuple[int, int]) -> bool:
-        """Whether one of both is at a step of its story, or at its beginning."""
-        return any(
-            not at or side.data["events"][at - 1]["lvl"] <= 1
-            for side, at in zip(self._sides, positions, strict=True)
-        )
 
     def _kind_of(self, thing: Thing, first: Json | None, second: Json | None) -> int:
         """Whether and how a thing differs."""
@@ -180,9 +187,10 @@ class Comparison:
         if None in refs:
             which = 1 - refs.index(None)
             what = self._values[which].name(thing)
-            fields = {"title": self._titles[which], "value": texts[which]}
-            said = message(ONLY.get(thing[0], "compare.only"), what=what, **fields)
-            found = [text if which == n else None for n, text in enumerate(texts)]
+            key = ONLY.get(thing[0], "compare.only")
+            title, value = self._titles[which], texts[which]
+            said = message(key, what=what, title=title, value=value)
+            found = [None if ref is None else value for ref in refs]
             return Difference(step, what, found[0], found[1], said)
         shown = [None if ref is None else side.value(ref) for side, ref in sides]
         place, texts = apart(shown, texts)
@@ -190,12 +198,12 @@ class Comparison:
         if place:
             what = message("compare.at", what=what, place=place)
         key = "compare.elsewhere" if texts[0] == texts[1] else "compare.differ"
-        fields = {"first": texts[0], "second": texts[1]}
-        fields |= {"one": self._titles[0], "other": self._titles[1]}
         if thing[0] == "error":
             key = "compare.differ.error"
-        said = message(key, what=what, **fields)
-        return Difference(step, what, texts[0], texts[1], said)
+        one, other = self._titles
+        first, second = texts
+        said = message(key, what=what, first=first, second=second, one=one, other=other)
+        return Difference(step, what, first, second, said)
 
 
 def compare(
@@ -227,14 +235,6 @@ def compare(
     return Comparison(first, second, titles)
 
 
-def titles_of(first: Json, second: Json) -> list[str]:
-    """What two recordings are called beside each other."""
-    titles = [str(side["meta"].get("title") or "") for side in (first, second)]
-    if all(titles) and titles[0] != titles[1]:
-        return titles
-    return [message("compare.title.first"), message("compare.title.second")]
-
-
 def told_by_both(first: Json, second: Json) -> str:
     """Of which ctxs both recordings tell what they keep.
 
@@ -243,12 +243,3 @@ def told_by_both(first: Json, second: Json) -> str:
     if first.get("rule") or second.get("rule"):
         return NONE
     return ALL if first.get("engines") == second.get("engines") else OWN
-
-
-def without_questions(data: Json) -> Json:
-    """Nothing is asked where two go together: a question would hold up the other."""
-    events = [
-        {**event, "k": "note"} if event["k"] == "ask" else event
-        for event in data["events"]
-    ]
-    return {**data, "events": events}

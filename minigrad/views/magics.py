@@ -7,11 +7,10 @@ import inspect
 import keyword
 import traceback
 from collections.abc import Callable, Mapping
-from types import CodeType, TracebackType
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
-from minigrad.views.forms import shell
 from minigrad.views.page import LEVELS
 from minigrad.views.tracebacks import parts, shorten_tracebacks
 
@@ -19,13 +18,6 @@ if TYPE_CHECKING:
     from minigrad.views.recording import Recording
 
 SESSION = "__minigrad_step__"  # the recording's name in the learner's namespace
-
-
-def register_if_ipython() -> None:
-    """Register the magics when Python runs under IPython; IPython is never imported."""
-    running = shell()
-    if running is not None:
-        register_magics(running)
 
 
 def register_magics(shell: Any) -> None:
@@ -96,8 +88,10 @@ def step_cell(shell: Any, title: str, cell: str, options: Mapping[str, str]) -> 
     from minigrad.tracing.messages import message
 
     __tracebackhide__ = True  # IPython leaves this frame out of a traceback
+    source = "# %%step\n" + shell.transform_cell(cell)  # its lines keep their numbers
+    running = shell.execution_count - 1  # the count is that of the next cell
     try:
-        code = _compiled(shell, cell)
+        code = session_code(source, shell.compile.cache(source, running), shell.compile)
     except SyntaxError as mistake:
         # IPython would show the frames of this module with a SyntaxError.
         text = "".join(traceback.format_exception_only(mistake)).rstrip()
@@ -115,14 +109,9 @@ def step_cell(shell: Any, title: str, cell: str, options: Mapping[str, str]) -> 
     if error is None or len(recording):
         display(recording)  # type: ignore[no-untyped-call]  # IPython has no types
     if error is not None:
-        raise error.with_traceback(_from_cell(error.__traceback__, code))
-
-
-def _compiled(shell: Any, cell: str) -> CodeType:
-    """The cell inside ``with SESSION``, its lines numbered as in the notebook."""
-    source = "# %%step\n" + shell.transform_cell(cell)  # its lines keep their numbers
-    running = shell.execution_count - 1  # the count is that of the next cell
-    return session_code(source, shell.compile.cache(source, running), shell.compile)
+        whole = error.__traceback__
+        own = [part for part in parts(whole) if part.tb_frame.f_code is code]
+        raise error.with_traceback(own[0] if own else whole)
 
 
 def session_code(
@@ -133,35 +122,25 @@ def session_code(
     Raises: SyntaxError; CellError for an await outside a function.
     """
     tree = ast.parse(source, name)
-    if _awaits(tree, name):
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # which only a notebook's own run allows
+    awaiting = compile(tree, name, "exec", flags, dont_inherit=True).co_flags
+    if awaiting & inspect.CO_COROUTINE:
         raise CellError.at(
             "%%step",
             "the cell has an await outside a function, so it can't be recorded",
             "await in an earlier cell, and record what you do with the result",
         )
-    future, body = _split_at_future(tree.body)
-    if body:
+    # Imports from __future__ stay in front, or where they are no Python.
+    future = [
+        isinstance(s, ast.ImportFrom) and s.module == "__future__" for s in tree.body
+    ]
+    end = max([place for place, is_one in enumerate(future, 1) if is_one], default=0)
+    if tree.body[end:]:
         with_line = ast.parse(f"with {SESSION}: pass").body[0]
         assert isinstance(with_line, ast.With)
-        with_line.body = body
-        tree.body = [*future, with_line]
+        with_line.body = tree.body[end:]
+        tree.body[end:] = [with_line]
     return compiles(tree, name, "exec")
-
-
-def _awaits(tree: ast.Module, name: str) -> bool:
-    """Whether a cell awaits at its top level, which only a notebook's own run can."""
-    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    code = compile(tree, name, "exec", flags, dont_inherit=True)
-    return bool(code.co_flags & inspect.CO_COROUTINE)
-
-
-def _split_at_future(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    """The ``from __future__`` imports, which must come first, and the rest."""
-    end = 0
-    for number, statement in enumerate(body, start=1):
-        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
-            end = number
-    return body[:end], body[end:]
 
 
 def run_session(
@@ -188,9 +167,3 @@ def run_session(
         if around is not None:
             namespace[SESSION] = around
     return recording, None
-
-
-def _from_cell(whole: TracebackType | None, code: CodeType) -> TracebackType | None:
-    """The part of a traceback that begins in the cell."""
-    cell = [part for part in parts(whole) if part.tb_frame.f_code is code]
-    return cell[0] if cell else whole

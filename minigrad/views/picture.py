@@ -89,14 +89,11 @@ class Scene:
         for ctx, call in unrecorded.items():
             self._add_unrecorded(ctx, call)
         for name, line in self.lines.items():
-            if self._is_mapped(self.lines.get(f"{name}>", line)):
+            value = self.lines.get(f"{name}>", line)  # whose gradient a wire carries
+            of = self.parts[value["of"]]
+            ref = of["v"][int(value["at"][1:])] if of["k"] == "call" else of["v"]
+            if ref and ref.get("ax"):  # it holds the examples of a vmap
                 line["mapped"] = True
-
-    def _is_mapped(self, line: Json) -> bool:
-        """Whether what goes along a value's line holds the examples of a vmap."""
-        of = self.parts[line["of"]]
-        ref = of["v"][int(line["at"][1:])] if of["k"] == "call" else of["v"]
-        return bool(ref and ref.get("ax"))
 
     def upper(self) -> set[str]:
         """The parts of graphs that a backward has made, and what is read there alone.
@@ -135,7 +132,14 @@ class Scene:
         if group["exit"] != node["id"]:
             return
         name = node["id"]
-        part = _card(group.get("title") or self._told.title(node), _sub(node, group))
+        sub, many = "", len(group["nodes"])
+        if node.get("order", 1) > 1:
+            sub = message("drawn.order", order=node["order"])
+        elif node.get("again"):
+            sub = message("drawn.again")
+        elif many > 1:
+            sub = message("picture.nodes", count=many)
+        part = _card(group.get("title") or self._told.title(node), sub)
         part["n"], size = name, part["card"]
         if group.get("leaves"):
             paths = [(one["tensor"] or "").split(".") for one in group["leaves"]]
@@ -266,18 +270,13 @@ class Scene:
             letter = LONG if count > MANY_LETTERS else VALUE
             return [max(56, room + count * letter + 14), CHIP]
         rows, columns = len(value["rows"]), max(map(len, value["rows"]), default=0)
-        side = side_of(max(rows, 1), max(columns, 1))
+        side = max(6, min(14, 84 // max(columns, 1), 66 // max(rows, 1)))
         shape = shape_words(value["shape"], (ref or {}).get("ax", ()))
         wide = max(columns * side + 16, room + len(shape) * SMALL + 12)
         return [wide, max(rows * side, 14) + 34]
 
     def _line(self, name: str, kind: str, of: str, at: str, to: str) -> None:
         self.lines[name] = {"k": kind, "of": of, "at": at, "to": to}
-
-
-def side_of(rows: int, columns: int) -> int:
-    """The side of the squares of which an array is drawn."""
-    return max(6, min(14, 84 // columns, 66 // rows))
 
 
 Cell = tuple[str, str, float]
@@ -327,13 +326,3 @@ def _lines(title: str) -> list[str]:
         return [title]
     at = min(gaps, key=how_tight)
     return [title[: at + 1].strip(), title[at + 1 :]]
-
-
-def _sub(node: Json, group: Json) -> str:
-    """The small line of a card."""
-    if node.get("order", 1) > 1:
-        return message("drawn.order", order=node["order"])
-    if node.get("again"):
-        return message("drawn.again")
-    many = len(group["nodes"])
-    return message("picture.nodes", count=many) if many > 1 else ""

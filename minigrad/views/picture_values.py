@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -148,23 +148,21 @@ class PictureValues:
         own = ctx in self._own and key.startswith(("saved.", "attr."))
         return self._kept == OWN and own
 
-    def content(self, ref: Json | None) -> Hashable:
+    def content(self, ref: Json | None) -> Any:
         """All that can be seen of a value: equal for equal ones of two recordings."""
         if ref is None:
             return None
         if ref["t"] == "L":
-            return tuple([self.content(item) for item in ref["i"]])
+            return [self.content(item) for item in ref["i"]]
         value = self.value(ref)
         if value is None:
             return str(ref.get("r"))
-        ends = [
-            v if v is None else f"{v + 0.0:.6g}" for v in (value["min"], value["max"])
-        ]
-        counts = value["nan"], value.get("inf", 0)
-        rows = tuple(map(tuple, value["rows"]))
-        rest = ref["v"] if value["cut"] and self._kept == ALL else ""
-        is_stale = ref["t"] == "S" and ref["now"] != ref["ver"]
-        return (value["dtype"], *value["shape"], *ends, *counts, rows, rest, is_stale)
+        seen = value | {"is stale": ref["t"] == "S" and ref["now"] != ref["ver"]}
+        for end in ("min", "max"):
+            seen[end] = value[end] and f"{value[end]:.6g}"
+        if value["cut"] and self._kept == ALL:
+            seen["rest"] = ref["v"]
+        return seen
 
     def value(self, ref: Json) -> Json | None:
         """What is shown of an array."""

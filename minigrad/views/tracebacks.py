@@ -32,10 +32,12 @@ def show(
     tb_offset: int | None = None,
 ) -> None:
     """Show an exception of a cell; the whole of it remains for ``%tb``."""
+    *_, last = parts(traceback)
     left_out = [part for part in parts(traceback) if is_ours(part)]
     shows_itself = hasattr(error, "_render_traceback_")
-    wanted = is_teaching() and left_out and is_learners(error, traceback)
-    if shows_itself or not wanted:
+    # Anything else that is raised in our lines is a fault of ours, and wants them all.
+    is_learners = isinstance(error, errors.MinigradError) or not is_ours(last)
+    if shows_itself or not (is_teaching() and left_out and is_learners):
         shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
         return
     sys.last_type, sys.last_value, sys.last_traceback = kind, error, traceback
@@ -46,15 +48,6 @@ def show(
     text = [errors.in_words(line) for line in text]
     count = errors.count_of(len(left_out), "call")
     shell._showtraceback(kind, error, [*text, LEFT_OUT.format(count=count)])
-
-
-def is_learners(error: BaseException, traceback: TracebackType) -> bool:
-    """Whether our lines say nothing: the error is meant for the learner, or from them.
-
-    Anything else that is raised in our lines is a fault of ours, and wants them all.
-    """
-    *_, last = parts(traceback)
-    return isinstance(error, errors.MinigradError) or not is_ours(last)
 
 
 def parts(traceback: TracebackType | None) -> Iterator[TracebackType]:
