@@ -56,13 +56,18 @@ class Comparison:
         self, first: Recording, second: Recording, titles: Sequence[str] = ()
     ) -> None:
         self._sides = (first, second)
-        named = [str(side.data["meta"].get("title") or "") for side in self._sides]
+        metas = [first.data["meta"], second.data["meta"]]
+        named = [str(meta.get("title") or "") for meta in metas]
         if not all(named) or named[0] == named[1]:
             named = [message("compare.title.first"), message("compare.title.second")]
         self._titles = list(titles) or named
         names = twins(first.data, second.data)
         self._moves = steps_of(first.data, second.data, names)
-        kept = told_by_both(first.data["meta"], second.data["meta"])
+        # Engines differ in what their own nodes keep; a hidden rule tells nothing.
+        engines = [meta.get("engines") for meta in metas]
+        kept = ALL if engines[0] == engines[1] else OWN
+        if any([meta.get("rule") for meta in metas]):
+            kept = NONE
         self._values = (
             PictureValues(first.data, None, set(names.values()), kept),
             PictureValues(second.data, names, names, kept),
@@ -233,13 +238,3 @@ def compare(
                 "give two recordings: compare(first_trace, second_trace)",
             )
     return Comparison(first, second, titles)
-
-
-def told_by_both(first: Json, second: Json) -> str:
-    """Of which ctxs both recordings tell what they keep.
-
-    Engines differ in what their own nodes keep; a rule that is hidden tells nothing.
-    """
-    if first.get("rule") or second.get("rule"):
-        return NONE
-    return ALL if first.get("engines") == second.get("engines") else OWN

@@ -54,7 +54,7 @@ class Training:
         finally:
             self._bar.close()
             if self._screen and self.noted:
-                self._screen.draw(self.curve())
+                self._screen.draw(self, at_once=True)
 
     def note(self, **numbers: Any) -> None:
         """Note the numbers of this batch, ``loss=loss`` say, for the curve.
@@ -63,7 +63,16 @@ class Training:
         Raises: ArgumentValueError for a Tensor of another size, for other names than
         the first time, and for two notes in one batch.
         """
-        values = {name: number_of(name, value) for name, value in numbers.items()}
+        values = {}
+        for name, value in numbers.items():
+            if isinstance(value, Tensor):
+                if value.numel() != 1:
+                    raise refused(
+                        f"{name} has the shape {tuple(value.shape)}",
+                        f"note one number: {name}.mean(), say",
+                    )
+                value = value.item()
+            values[name] = float(value)
         if self.noted and values.keys() != self.noted.keys():
             raise refused(
                 f"got {', '.join(values) or 'nothing'}, and before "
@@ -82,7 +91,7 @@ class Training:
             shown = {name: f"{value:.4g}" for name, value in values.items()}
             self._bar.set_postfix(shown, refresh=False)
         if self._screen is not None:
-            self._screen.draw_if_due(self)
+            self._screen.draw(self)
 
     def curve(self) -> Lines:
         """The curve so far: of many batches, each point is the mean of some.
@@ -127,13 +136,11 @@ class Screen:
         self._next = 0.0
         self._pictures = 0
 
-    def draw_if_due(self, run: Training) -> None:
-        """Draw, unless the last picture is too new, or took too long."""
-        if time.monotonic() >= self._next:
-            self.draw(run.curve())
-
-    def draw(self, picture: Any) -> None:
-        """Put the picture where the last one was."""
+    def draw(self, run: Training, at_once: bool = False) -> None:
+        """Draw where the last picture was, unless that is too new, or took too long."""
+        if time.monotonic() < self._next and not at_once:
+            return
+        picture = run.curve()
         begun = time.monotonic()
         self._handle.update(picture)
         ended = time.monotonic()
@@ -173,18 +180,6 @@ def training(batches: Iterable[Any], epochs: int = 1) -> Training:
             "give a DataLoader, or a list of batches",
         )
     return Training(batches, epochs)
-
-
-def number_of(name: str, value: Any) -> float:
-    """A noted value as a number."""
-    if isinstance(value, Tensor):
-        if value.numel() != 1:
-            raise refused(
-                f"{name} has the shape {tuple(value.shape)}",
-                f"note one number: {name}.mean(), say",
-            )
-        value = value.item()
-    return float(value)
 
 
 def refused(what: str, fix: str) -> errors.ArgumentValueError:

@@ -38,9 +38,8 @@ def register_magics(shell: Any) -> None:
         ``trace.save_html(path)`` keeps it.
         With ``--memory`` the strip of the memory that is kept alive is open at once.
         """
-        __tracebackhide__ = True
-        options, title = options_of(line)
-        step_cell(shell, title, cell, options)
+        __tracebackhide__ = True  # IPython leaves this frame out of a traceback
+        step_cell(shell, cell, *options_of(line))
 
     shell.register_magic_function(step, magic_kind="cell", magic_name="step")
     shorten_tracebacks(shell)
@@ -77,7 +76,7 @@ def options_of(line: str) -> tuple[dict[str, str], str]:
     return found, " ".join(words)
 
 
-def step_cell(shell: Any, title: str, cell: str, options: Mapping[str, str]) -> None:
+def step_cell(shell: Any, cell: str, options: Mapping[str, str], title: str) -> None:
     """Run ``cell`` in the shell's namespace; show the player, then raise its error.
 
     The recording is the variable ``--as`` there afterwards, if there is one; the player
@@ -87,7 +86,7 @@ def step_cell(shell: Any, title: str, cell: str, options: Mapping[str, str]) -> 
 
     from minigrad.tracing.messages import message
 
-    __tracebackhide__ = True  # IPython leaves this frame out of a traceback
+    __tracebackhide__ = True
     source = "# %%step\n" + shell.transform_cell(cell)  # its lines keep their numbers
     running = shell.execution_count - 1  # the count is that of the next cell
     try:

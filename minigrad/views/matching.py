@@ -129,12 +129,10 @@ def pairs(
     """The names of equal things, in the same order on both sides."""
     names, others = list(first), list(second)
     if max(len(names), len(others)) > MOST_MATCHED:
-        yield from [
-            p for p in zip(names, others, strict=False) if first[p[0]] == second[p[1]]
-        ]
+        both = zip(names, others, strict=False)
+        yield from [(one, two) for one, two in both if first[one] == second[two]]
         return
     kinds = list(first.values()), list(second.values())
-    for a, b, size in SequenceMatcher(
-        None, *kinds, autojunk=False
-    ).get_matching_blocks():
+    matcher = SequenceMatcher(None, *kinds, autojunk=False)
+    for a, b, size in matcher.get_matching_blocks():
         yield from zip(names[a : a + size], others[b : b + size], strict=True)

@@ -58,12 +58,11 @@ def node_named(data: Json, what: str) -> str:
     """The id of the node with this id, label, or leaf tensor: ``x`` or ``x.grad``."""
     nodes = data["graph"]["nodes"]
     leaf = what.removesuffix(".grad")
-    by_id = [node["id"] for node in nodes if node["id"] == what]
-    by_leaf = [node["id"] for node in nodes if node.get("tensor") == leaf]
-    by_label = [node["id"] for node in nodes if node["label"] == what]
-    found = by_id or by_leaf or by_label
+    found: list[str] = []
+    for key, name in (("id", what), ("tensor", leaf), ("label", what)):
+        found = found or [node["id"] for node in nodes if node.get(key) == name]
     if len(found) == 1:
-        return str(found[0])
+        return found[0]
     known = [f"{node['id']} ({label_of(node)})" for node in nodes]
     several = f"{what!r} is the name of {len(found)} nodes: {', '.join(found)}"
     raise errors.ArgumentValueError.at(

@@ -31,7 +31,10 @@ def page_of(data: Mapping[str, Any], key: str = "") -> str:
     It keeps its place through a reload under ``key``, by default made of the content.
     """
     raw = json.dumps(played(data), separators=(",", ":"), ensure_ascii=False)
-    raw = _numbered(raw, data)
+    # Hashes can't be compressed: values have numbers.
+    values = [name for one in data.get("traces", [data]) for name in one["values"]]
+    numbers = {name: f'"{place}"' for place, name in enumerate(dict.fromkeys(values))}
+    raw = _VALUE.sub(lambda found: numbers.get(found[1], found[0]), raw)
     key = key or hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
     parts = ["compare" if "traces" in data else "page"]
     if any(event["k"] == "ask" for event in data.get("events", ())):
@@ -55,13 +58,6 @@ def played(data: Mapping[str, Any]) -> dict[str, Any]:
         if event["k"] == "line" and event["say"] == line_next(event, data["sources"]):
             del event["say"]
     return {**data, "events": events}
-
-
-def _numbered(raw: str, data: Mapping[str, Any]) -> str:
-    """A recording as JSON in which values have numbers: hashes can't be compressed."""
-    values = [name for one in data.get("traces", [data]) for name in one["values"]]
-    numbers = {name: f'"{place}"' for place, name in enumerate(dict.fromkeys(values))}
-    return _VALUE.sub(lambda found: numbers.get(found[1], found[0]), raw)
 
 
 def live_page(title: str) -> str:
@@ -160,19 +156,3 @@ def text_of(data: Mapping[str, Any], most: int = 12) -> str:
     if len(story) > most:
         lines.append(f"  {message('notebook.more', count=len(story) - most)}")
     return "\n".join(lines)
-
-
-def markdown_of(data: Mapping[str, Any], level: int = 2) -> str:
-    """The sentences of all steps as Markdown; the player saves the same text."""
-    lines = [f"# {_plain(title_of(data))}", ""]
-    says = sentences_of(data, level)
-    lines += [f"{number}. {_plain(say)}" for number, say in enumerate(says, 1)]
-    error = data["meta"].get("error")
-    if error:
-        lines += ["", f"{message('text.error')} {_plain(error)}"]
-    return "\n".join(lines) + "\n"
-
-
-def _plain(text: str) -> str:
-    """Text on one line, in which Markdown sees no marks."""
-    return re.sub(r"[\\`*_<>]", r"\\\g<0>", " ".join(text.split()))

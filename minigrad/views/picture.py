@@ -221,7 +221,10 @@ class Scene:
         chips = [self._chip(*one, like) for one in zip(names, refs, strict=True)]
         head = f"{shortened(names[0], 12)}.grad_fn" if names[0] else "grad_fn"
         head = f"ctx = {head}" if self._told.is_users(node) else head
-        label = shortened(self._label(node), 24)
+        label = node["label"]
+        if "own" in node and operation_of(label) in self._builtin:
+            label = message("drawn.yours", label=label)  # a built-in one is there, too
+        label = shortened(label, 24)
         wide = max(len(head) * LETTER + 20, len(label) * SMALL + 14, 92)
         wide = max(wide, self._room_of_sum(name))
         above = card + OUT + max([chip[0] for chip in chips])
@@ -240,13 +243,6 @@ class Scene:
         tall = max([chip[1] for chip in chips])
         part["tray"] = [wide, tall if tall > CHIP else TRAY]
         return part
-
-    def _label(self, node: Json) -> str:
-        """The name of a node; beside a built-in one, the learner's says whose it is."""
-        label = node["label"]
-        if "own" in node and operation_of(label) in self._builtin:
-            return message("drawn.yours", label=label)
-        return str(label)
 
     def _room_of_sum(self, node: str) -> float:
         """How wide it is where gradients meet: "2 + 3 = 5"."""

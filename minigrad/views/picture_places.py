@@ -156,31 +156,25 @@ class Places:
         lanes = zip(count(bottom + ROW, LANE), shares, strict=False)
         return down, max([low for _, low in below]) + lower + margin, lanes
 
-    def columns(self) -> dict[str, int]:
-        """In which column a part stands: as far right as its longest way, from 0 on.
+    def _in_columns(self) -> Layout:
+        """Each part in its column, beside what it reads; with room for lines around.
 
-        A leaf, or data, stands before the first that reads it.
+        A call stands as far right as its longest way, a leaf, or data, before the first
+        that reads it.
         """
         columns = dict.fromkeys(self._parts, 0)
         for line in self._lines.values():  # in the order of the calls
             columns[line["to"]] = max(columns[line["to"]], columns[line["of"]] + 1)
         first: dict[str, int] = {}
+        reads = defaultdict(list)
         for line in self._lines.values():
             of, before = line["of"], columns[line["to"]] - 1
             first[of] = min(first.get(of, before), before)
-        for name, part in self._parts.items():
-            if part["k"] != "call":
-                columns[name] = first.get(name, 0)
-        return columns
-
-    def _in_columns(self) -> Layout:
-        """Each part in its column, beside what it reads; with room for lines around."""
+            reads[line["to"]].append(of)
         members = defaultdict(list)
-        for name, column in self.columns().items():
+        for name, part in self._parts.items():
+            column = columns[name] if part["k"] == "call" else first.get(name, 0)
             members[column].append(name)
-        reads = defaultdict(list)
-        for line in self._lines.values():
-            reads[line["to"]].append(line["of"])
         middles: dict[str, Point] = {}
         left = 0.0
         for _, names in sorted(members.items()):
