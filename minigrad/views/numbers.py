@@ -154,8 +154,7 @@ class Asking:
     def _sentences(self, addends: list[Addend]) -> Iterator[str]:
         none = [self._source(one) for one in self.moves if one["k"] == "grad.none"]
         if addends:
-            sum_of_all = self._sum(addends)
-            yield message("number.arrived", place=self.called, sum=sum_of_all)
+            yield message("number.arrived", place=self.called, sum=self._sum(addends))
         else:
             key = "number.nothing" if none else "number.none"
             yield message(key, place=self.called)
@@ -180,9 +179,8 @@ class Asking:
     def _happened(self, move: Json) -> Iterator[str]:
         """What came after the sum: a hook, or the addition to ``.grad``."""
         new: Any = move.get("new")
-        if move["k"] == "hook.pre" and new is not None:
-            new = new["i"][self.slot]
         if move["k"].startswith("hook.") and new is not None:
+            new = new["i"][self.slot] if move["k"] == "hook.pre" else new
             yield message("number.hook", value=self._text(new))
         elif move["k"] == "grad.accumulate":
             name = self.nodes[self.node].get("tensor") or message("tensor.unnamed")

@@ -68,24 +68,20 @@ class Scene:
             for slot, out in enumerate(call["outs"])
             if out.get("t")
         }
-        self._builtin = {
-            operation_of(node["label"])
-            for node in data["graph"]["nodes"]
-            if "own" not in node
-        }
+        nodes = self._nodes.values()
+        self._builtin = {operation_of(n["label"]) for n in nodes if "own" not in n}
         self._uses = Counter(edge["to"] for edge in data["graph"]["edges"])
         self._edges = defaultdict(list)
         for edge in data["graph"]["edges"]:
             self._edges[edge["from"]].append(edge)
-        for node in data["graph"]["nodes"]:
-            if node.get("tangent"):
+        for name, node in self._nodes.items():
+            group = groups.get(name, {"nodes": [name], "exit": name})
+            if node.get("tangent") or group["exit"] != name:
                 continue
-            if node["id"] in groups:
-                self._add_call(groups[node["id"]], node)
-            elif node["kind"] != "accumulate":
-                self._add_call({"nodes": [node["id"]], "exit": node["id"]}, node)
-            elif self._uses[node["id"]] <= graph.MAX_USES:
-                self._add_leaf(node["id"], node)
+            if node["kind"] != "accumulate":
+                self._add_call(group, node)
+            elif self._uses[name] <= graph.MAX_USES:
+                self._add_leaf(name, node)
         for ctx, call in unrecorded.items():
             self._add_unrecorded(ctx, call)
         for name, line in self.lines.items():
@@ -129,10 +125,7 @@ class Scene:
 
     def _add_call(self, group: Json, node: Json) -> None:
         """A call, or a module with all of its calls: its card, and what came out."""
-        if group["exit"] != node["id"]:
-            return
-        name = node["id"]
-        sub, many = "", len(group["nodes"])
+        name, sub, many = node["id"], "", len(group["nodes"])
         if node.get("order", 1) > 1:
             sub = message("drawn.order", order=node["order"])
         elif node.get("again"):
@@ -166,13 +159,14 @@ class Scene:
         source = f"{given['name'] or name}.data{given['t']}"
         made = self._unrecorded.get(given["t"], (source, 0))
         if source == made[0] and source not in self.parts:
-            chip = self._chip(given["name"] or "", given["v"])
-            data = {"k": "data", "t": given["name"] or "", "v": given["v"]}
-            room = self._room_of_tangent([given])
-            chip[0] = max(chip[0], room)
-            tall = chip[1] if chip[1] > CHIP else TRAY
-            data |= {"tray": [chip[0], tall], "keys": [given["t"]]} if room else {}
-            self.parts[source] = data | {"chip": chip}
+            title = given["name"] or ""
+            chip = self._chip(title, given["v"])
+            data = {"k": "data", "t": title, "v": given["v"], "chip": chip}
+            if room := self._room_of_tangent([given]):
+                chip[0] = max(chip[0], room)
+                tray = [chip[0], chip[1] if chip[1] > CHIP else TRAY]
+                data |= {"tray": tray, "keys": [given["t"]]}
+            self.parts[source] = data
         self._line(line, "value", made[0], f"v{made[1]}", name)
 
     def _add_unrecorded(self, ctx: str, call: Json) -> None:
@@ -186,7 +180,7 @@ class Scene:
         self.parts[ctx] = part
         for slot, given in self._told.inputs(ctx):
             of = given.get("n") or given.get("leaf") or ""
-            of = self._groups[of]["exit"] if of in self._groups else of
+            of = self._groups.get(of, {"exit": of})["exit"]
             if not of:
                 self._add_data(f"{ctx}<{slot}", given, ctx)
             elif of in self.parts:
@@ -195,9 +189,7 @@ class Scene:
     def _add_wire(self, edge: Json, name: str) -> None:
         """A gradient's way back, and the value's way there."""
         to, slot = edge["to"], edge.get("to_slot", 0)
-        group = self._groups.get(to)
-        if group:
-            to = group["exit"]
+        to = self._groups.get(to, {"exit": to})["exit"]
         node = self._nodes.get(to)
         if node is None or to == name:
             return
@@ -260,9 +252,8 @@ class Scene:
         value = self.data["values"].get((ref or like or {}).get("v"))
         room = len(shortened(title)) * LETTER + (16 if title else 4)
         if value is None or is_short(value):
-            count = 3
-            if value is not None:
-                count = max(3, len(brief_text(self.data, ref or like)))
+            text = "" if value is None else brief_text(self.data, ref or like)
+            count = max(3, len(text))
             letter = LONG if count > MANY_LETTERS else VALUE
             return [max(56, room + count * letter + 14), CHIP]
         rows, columns = len(value["rows"]), max(map(len, value["rows"]), default=0)
