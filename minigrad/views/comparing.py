@@ -14,7 +14,7 @@ from minigrad import errors
 from minigrad.tracing.messages import message
 from minigrad.tracing.trace import Trace, write_whole
 from minigrad.views import page
-from minigrad.views.matching import BOTH, FIRST, SECOND, steps_of, twins
+from minigrad.views.matching import BOTH, FIRST, SECOND, Calls, steps_of, twins
 from minigrad.views.picture_values import ALL, NONE, OWN, PictureValues, Thing, apart
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ class Comparison:
         if not all(named) or named[0] == named[1]:
             named = [message("compare.title.first"), message("compare.title.second")]
         self._titles = list(titles) or named
-        names = twins(first.data, second.data)
+        one, other = Calls(first.data), Calls(second.data)
+        names = twins(one, other)
         self._moves = steps_of(first.data, second.data, names)
         # Engines differ in what their own nodes keep; a hidden rule tells nothing.
         engines = [meta.get("engines") for meta in metas]
@@ -69,8 +70,8 @@ class Comparison:
         if any([meta.get("rule") for meta in metas]):
             kept = NONE
         self._values = (
-            PictureValues(first.data, None, set(names.values()), kept),
-            PictureValues(second.data, names, names, kept),
+            PictureValues(first.data, one, None, set(names.values()), kept),
+            PictureValues(second.data, other, names, names, kept),
         )
         self._things: dict[Thing, int] = {}
         self._changes: list[Json] = []

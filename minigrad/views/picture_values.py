@@ -10,7 +10,7 @@ import numpy as np
 from minigrad.tracing import places
 from minigrad.tracing.budget import ctx_changes
 from minigrad.tracing.messages import message
-from minigrad.views.matching import renamed, source_of
+from minigrad.views.matching import Calls, renamed, source_of
 from minigrad.views.picture_facts import called
 from minigrad.views.values import brief_text, number
 
@@ -34,6 +34,7 @@ class PictureValues:
     def __init__(
         self,
         data: Json,
+        calls: Calls,
         names: Mapping[str, str] | None,
         shared: Container[str],
         kept: str,
@@ -42,17 +43,9 @@ class PictureValues:
         self.places: dict[Thing, tuple[str, str]] = {}
         """Where each thing is drawn: its address, and the node it hangs on."""
         self._names, self._shared, self._kept = names, shared, kept
-        self._own = {e["cid"] for e in data["events"] if e["k"] == "ctx.new"}
-        self._nodes = {node["id"]: node for node in data["graph"]["nodes"]}
-        self._edges = {edge["id"]: edge for edge in data["graph"]["edges"]}
+        self._nodes, self._edges, self._calls = calls.nodes, calls.edges, calls.events
+        self._own = calls.ctxs
         self._ctxs = {ctx["id"]: ctx for ctx in data["ctxs"]}
-        nodes = self._nodes.items()
-        leaves = {name for name, node in nodes if node["kind"] == "accumulate"}
-        self._calls = {
-            name: event
-            for event in data["events"]
-            if (name := called(event)) and name not in leaves
-        }
         given = [one for event in self._calls.values() for one in event.get("ins", ())]
         self._sources = {source_of(one): one for one in given[::-1] if source_of(one)}
         self._full: set[str] = set()  # leaves that have a .grad
