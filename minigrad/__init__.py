@@ -276,6 +276,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-_shell: Any = "IPython" in sys.modules and sys.modules["IPython"].get_ipython()
-if _shell:  # a notebook or IPython session; IPython is never imported
+_ipython = sys.modules.get("IPython")  # which is never imported for this
+_shell: Any = _ipython and _ipython.get_ipython()
+if _shell:
     importlib.import_module("minigrad.views.magics").register_magics(_shell)

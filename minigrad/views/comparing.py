@@ -87,10 +87,8 @@ class Comparison:
     @property
     def steps(self) -> list[tuple[int, int]]:
         """Of each step, how many events of both recordings have been."""
-        first, second = (
-            accumulate([move != other for move in self._moves], initial=0)
-            for other in (SECOND, FIRST)
-        )
+        first = accumulate([move != SECOND for move in self._moves], initial=0)
+        second = accumulate([move != FIRST for move in self._moves], initial=0)
         return [*zip(first, second, strict=True)]
 
     @property

@@ -43,7 +43,16 @@ class LivePlayer:
     def __init__(
         self, function: Callable[..., Any], /, *args: Any, **given: Any
     ) -> None:
-        check_widgets()
+        if importlib.util.find_spec("anywidget") is None:
+            raise ModuleNotFoundError(
+                errors.message(
+                    "live",
+                    "it needs the package anywidget, which this Python doesn't have",
+                    "pip install anywidget; or minigrad.step(function, ...), a player "
+                    "without sliders, which needs no widgets",
+                ),
+                name="anywidget",
+            )
         self.function = function
         self._call = bound(function, args, given)
         self._inputs = inputs_of(self._call, function)
@@ -114,20 +123,6 @@ class LivePlayer:
             "by": by,
         }
         return json.dumps(shown, separators=(",", ":"))
-
-
-def check_widgets() -> None:
-    """Raise ModuleNotFoundError where there is no anywidget."""
-    if importlib.util.find_spec("anywidget") is None:
-        raise ModuleNotFoundError(
-            errors.message(
-                "live",
-                "it needs the package anywidget, which this Python doesn't have",
-                "pip install anywidget; or minigrad.step(function, ...), a player "
-                "without sliders, which needs no widgets",
-            ),
-            name="anywidget",
-        )
 
 
 def bound(function: Any, args: tuple[Any, ...], given: Json) -> inspect.BoundArguments:

@@ -129,11 +129,10 @@ def session_code(
             "the cell has an await outside a function, so it can't be recorded",
             "await in an earlier cell, and record what you do with the result",
         )
-    # Imports from __future__ stay in front, or where they are no Python.
-    future = [
-        isinstance(s, ast.ImportFrom) and s.module == "__future__" for s in tree.body
-    ]
-    end = max([place for place, is_one in enumerate(future, 1) if is_one], default=0)
+    # Imports from __future__ must come first.
+    modules = [getattr(statement, "module", "") for statement in tree.body]
+    ends = [at for at, module in enumerate(modules, 1) if module == "__future__"]
+    end = max(ends, default=0)
     if tree.body[end:]:
         with_line = ast.parse(f"with {SESSION}: pass").body[0]
         assert isinstance(with_line, ast.With)

@@ -150,7 +150,7 @@ class PictureValues:
         value = self.value(ref)
         if value is None:
             return str(ref.get("r"))
-        seen = value | {"is stale": ref["t"] == "S" and ref["now"] != ref["ver"]}
+        seen = value | {"stale": ref["t"] == "S" and ref["now"] != ref["ver"]}
         for end in ("min", "max"):
             seen[end] = value[end] and f"{value[end]:.6g}"
         if value["cut"] and self._kept == ALL:
