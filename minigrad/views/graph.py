@@ -150,17 +150,16 @@ def _above(
     Only an older node comes below, as with edges: so no ring can arise.
     """
     order = {node["id"]: node.get("order", 1) for node in nodes}
-    age = {node["id"]: place for place, node in enumerate(nodes)}
-    is_lowest = dict.fromkeys(order, True)
-    is_top = dict.fromkeys(order, True)
-    for edge in edges:
-        if order[edge["from"]] == order[edge["to"]]:
-            is_top[edge["to"]] = False
-        if order[edge["to"]] > 1:
-            is_lowest[edge["from"]] = False
-    tops = [n["id"] for n in nodes if n["kind"] == "function" and is_top[n["id"]]]
-    pairs = []
-    for upper in [id for id in order if order[id] > 1 and is_lowest[id]]:
-        below = [t for t in tops if order[t] < order[upper] and age[t] < age[upper]]
-        pairs += [(upper, lower) for lower in below[-1:]]
+    functions = {node["id"] for node in nodes if node["kind"] == "function"}
+    ends = [(edge["from"], edge["to"]) for edge in edges]
+    tops = functions - {to for of, to in ends if order[of] == order[to]}
+    lowest = {*order} - {of for of, to in ends if order[to] > 1}
+    pairs: list[tuple[str, str]] = []
+    older: list[str] = []
+    for name in order:
+        if order[name] > 1 and name in lowest:
+            below = [one for one in older if order[one] < order[name]]
+            pairs += [(name, lower) for lower in below[-1:]]
+        if name in tops:
+            older.append(name)
     return pairs

@@ -148,10 +148,9 @@ def ranged(name: str, given: tuple[Any, ...], start: Any) -> Input:
         )
     low, high = given[:2]
     whole = all(isinstance(part, int) for part in given)
+    step = 1 if whole else round_step((high - low) / STEPS)
     if len(given) == 3:
         step = given[2]
-    else:
-        step = 1 if whole else round_step((high - low) / STEPS)
     if not is_number(start):
         middle = low + round((high - low) / (2 * step)) * step
         start = middle if whole else float(f"{middle:g}")

@@ -11,6 +11,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
+from minigrad.tracing.messages import message
 from minigrad.views.page import LEVELS
 from minigrad.views.tracebacks import parts, shorten_tracebacks
 
@@ -83,8 +84,6 @@ def step_cell(shell: Any, cell: str, options: Mapping[str, str], title: str) -> 
     opens at ``--level``, and with the strip of memory for ``--memory``.
     """
     from IPython.display import display
-
-    from minigrad.tracing.messages import message
 
     __tracebackhide__ = True
     source = "# %%step\n" + shell.transform_cell(cell)  # its lines keep their numbers

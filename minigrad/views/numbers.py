@@ -185,13 +185,12 @@ class Asking:
         elif move["k"] == "grad.accumulate":
             name = self.nodes[self.node].get("tensor") or message("tensor.unnamed")
             fields = {"tensor": name, "new": self._text(new)}
+            key = "number.grad.unknown"  # an older recording doesn't say what it was
             if move.get("old"):
-                yield message("number.grad", old=self._text(move["old"]), **fields)
-            else:  # an older recording doesn't say what it was
-                first = move["g"]["v"] == move["new"]["v"]
-                yield message(
-                    f"number.grad.{'first' if first else 'unknown'}", **fields
-                )
+                key, fields["old"] = "number.grad", self._text(move["old"])
+            elif move["g"]["v"] == new["v"]:
+                key = "number.grad.first"
+            yield message(key, **fields)
 
     def _addend(self, move: Json) -> Addend:
         addend = Addend(self._source(move), self._text(move["g"]), self._at(move["g"]))

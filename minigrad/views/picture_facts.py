@@ -53,8 +53,8 @@ class Facts:
     """What the events say of nodes.
 
     ``names`` and ``values`` are of outputs, by node and number, ``without_wire`` those
-    to which no gradient comes; ``gradients`` the first
-    that came to a node, ``grads`` what a leaf's ``.grad`` is at last.
+    to which no gradient comes; ``gradients`` the first that came to a node, ``grads``
+    what a leaf's ``.grad`` is at last.
     """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
