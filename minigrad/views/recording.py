@@ -17,13 +17,7 @@ from minigrad.tracing.edits import Edit, edited
 from minigrad.tracing.foreign import torch_module
 from minigrad.tracing.messages import message
 from minigrad.tracing.picture_words import stop
-from minigrad.tracing.places import (
-    asked_for,
-    fitting,
-    leaf_called,
-    places_at,
-    refused,
-)
+from minigrad.tracing.places import asked_for, fitting, leaf_called, places_at, refused
 from minigrad.tracing.program import MOST_BYTES
 from minigrad.tracing.terms import add_terms
 from minigrad.tracing.trace import step_that_says, steps_that_say, write_whole
