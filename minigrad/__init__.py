@@ -98,15 +98,11 @@ if TYPE_CHECKING:
     from minigrad.ops.functions import *  # noqa: F403  the op table says which
     from minigrad.ops.questions import is_tensor, result_type
     from minigrad.utils.serialization import load, save
-    from minigrad.views import (
-        compare,
-        live,
-        load_trace,
-        plot_lines,
-        record,
-        step,
-        training,
-    )
+    from minigrad.views.comparing import compare
+    from minigrad.views.live_player import live
+    from minigrad.views.loss_curve import training
+    from minigrad.views.plots import plot_lines
+    from minigrad.views.recording import load_trace, record, step
 
 __version__ = "0.1.0"
 
@@ -245,24 +241,24 @@ _TYPES = ("BoolTensor", "DoubleTensor", "FloatTensor", "LongTensor")
 
 _FROM = {
     "TeachingWarning": ".lint",
-    "compare": ".views",
+    "compare": ".views.comparing",
     "course": ".course",
     "diagnose": ".course",
     "func": ".func",
     "is_tensor": ".ops.questions",
-    "live": ".views",
+    "live": ".views.live_player",
     "load": ".utils.serialization",
-    "load_trace": ".views",
+    "load_trace": ".views.recording",
     "nn": ".nn",
     "optim": ".optim",
-    "plot_lines": ".views",
-    "record": ".views",
+    "plot_lines": ".views.plots",
+    "record": ".views.recording",
     "result_type": ".ops.questions",
     "save": ".utils.serialization",
     "set_printoptions": ".engine.printing",
-    "step": ".views",
+    "step": ".views.recording",
     "teaching": ".lint",
-    "training": ".views",
+    "training": ".views.loss_curve",
     "utils": ".utils",
     "vmap": ".func",
 }
@@ -280,11 +276,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def _is_under_ipython() -> Any:
-    """Whether a notebook or IPython session is running; never imports IPython."""
-    ipython = sys.modules.get("IPython")
-    return ipython is not None and ipython.get_ipython() is not None
-
-
-if _is_under_ipython():
-    importlib.import_module("minigrad.views").register_if_ipython()
+_ipython = sys.modules.get("IPython")  # which is never imported for this
+_shell: Any = _ipython and _ipython.get_ipython()
+if _shell:
+    importlib.import_module("minigrad.views.magics").register_magics(_shell)

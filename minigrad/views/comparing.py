@@ -6,6 +6,7 @@ import os
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,13 +14,12 @@ from minigrad import errors
 from minigrad.tracing.messages import message
 from minigrad.tracing.trace import Trace, write_whole
 from minigrad.views import page
-from minigrad.views.matching import BOTH, FIRST, SECOND, steps_of, twins
+from minigrad.views.matching import BOTH, FIRST, SECOND, Calls, steps_of, twins
 from minigrad.views.picture_values import ALL, NONE, OWN, PictureValues, Thing, apart
 
 if TYPE_CHECKING:
     from minigrad.views.recording import Recording
 
-SCHEMA: Final = "minigrad.comparison/2"
 RANKS: Final = (
     *("error", "call", "value", "entry"),
     *("edge", "grad", "slope", "waits", "tangent"),
@@ -29,7 +29,7 @@ ONLY: Final = {"call": "compare.only.call", "error": "compare.only.error"}
 SAME, OTHER, ONLY_FIRST, ONLY_SECOND = range(4)
 
 Json = dict[str, Any]
-Refs = tuple[Json | None, Json | None]
+Refs = dict[Thing, Json | None]
 
 
 @dataclass(frozen=True)
@@ -56,13 +56,22 @@ class Comparison:
         self, first: Recording, second: Recording, titles: Sequence[str] = ()
     ) -> None:
         self._sides = (first, second)
-        self._titles = list(titles) or titles_of(first.data, second.data)
-        names = twins(first.data, second.data)
+        metas = [first.data["meta"], second.data["meta"]]
+        named = [str(meta.get("title") or "") for meta in metas]
+        if not all(named) or named[0] == named[1]:
+            named = [message("compare.title.first"), message("compare.title.second")]
+        self._titles = list(titles) or named
+        one, other = Calls(first.data), Calls(second.data)
+        names = twins(one, other)
         self._moves = steps_of(first.data, second.data, names)
-        kept = told_by_both(first.data["meta"], second.data["meta"])
+        # Engines differ in what their own nodes keep; a hidden rule tells nothing.
+        engines = [meta.get("engines") for meta in metas]
+        kept = ALL if engines[0] == engines[1] else OWN
+        if any([meta.get("rule") for meta in metas]):
+            kept = NONE
         self._values = (
-            PictureValues(first.data, None, set(names.values()), kept),
-            PictureValues(second.data, names, names, kept),
+            PictureValues(first.data, one, None, set(names.values()), kept),
+            PictureValues(second.data, other, names, names, kept),
         )
         self._things: dict[Thing, int] = {}
         self._changes: list[Json] = []
@@ -78,11 +87,9 @@ class Comparison:
     @property
     def steps(self) -> list[tuple[int, int]]:
         """Of each step, how many events of both recordings have been."""
-        found = [(0, 0)]
-        for move in self._moves:
-            at, over = found[-1]
-            found.append((at + (move != SECOND), over + (move != FIRST)))
-        return found
+        first = accumulate([move != SECOND for move in self._moves], initial=0)
+        second = accumulate([move != FIRST for move in self._moves], initial=0)
+        return [*zip(first, second, strict=True)]
 
     @property
     def sentence(self) -> str:
@@ -103,11 +110,17 @@ class Comparison:
 
     def _data(self) -> Json:
         level = self._sides[0].data["meta"].get("level")
+        traces = [side._pictured() for side in self._sides]
+        for trace in traces:
+            # Nothing is asked: a question would hold up the other.
+            trace["events"] = [
+                {**event, "k": "note"} if event["k"] == "ask" else event
+                for event in trace["events"]
+            ]
         return {
-            "schema": SCHEMA,
             "meta": {"title": " | ".join(self._titles), "level": level},
             "titles": self._titles,
-            "traces": [without_questions(side._pictured()) for side in self._sides],
+            "traces": traces,
             "say": self.sentence,
             "lead": "",
             **self.differing(),
@@ -120,76 +133,68 @@ class Comparison:
 
     def _go_through(self) -> None:
         """Note at which steps a thing comes to differ, and no longer does."""
-        now: tuple[dict[Thing, Json], dict[Thing, Json]] = {}, {}
+        now: tuple[Refs, Refs] = {}, {}
         differing: dict[Thing, int] = {}
         touched: dict[Thing, None] = {}
         for step, positions in enumerate(self.steps):
             move = self._moves[step - 1] if step else BOTH
-            for values, refs, one, at in zip(
-                self._values, now, (FIRST, SECOND), positions, strict=True
-            ):
-                for thing, ref in values.changes(at) if move in (BOTH, one) else ():
-                    touched[thing] = None
-                    if ref is None:
-                        refs.pop(thing, None)
-                    else:
-                        refs[thing] = ref
-            if step < len(self._moves) and not self._is_told(positions):
+            for side, one in enumerate((FIRST, SECOND)):
+                if move in (BOTH, one):
+                    changed = dict(self._values[side].changes(positions[side]))
+                    now[side].update(changed)
+                    touched |= dict.fromkeys(changed)
+            is_told = any(
+                not at or side.data["events"][at - 1]["lvl"] <= 1
+                for side, at in zip(self._sides, positions, strict=True)
+            )
+            if step < len(self._moves) and not is_told:
                 continue  # between two steps of the story, lines go on as they come
             news = {}
             for thing in touched:
-                kind = self._kind_of(thing, (now[0].get(thing), now[1].get(thing)))
+                kind = self._kind_of(thing, now[0].get(thing), now[1].get(thing))
                 if kind != differing.get(thing, SAME):
                     differing[thing] = news[thing] = kind
             touched.clear()
             if news:
                 self._note(step, now, news)
 
-    def _is_told(self, positions: tuple[int, int]) -> bool:
-        """Whether one of both is at a step of its story, or at its beginning."""
-        return any(
-            not at or side.data["events"][at - 1]["lvl"] <= 1
-            for side, at in zip(self._sides, positions, strict=True)
-        )
-
-    def _kind_of(self, thing: Thing, refs: Refs) -> int:
+    def _kind_of(self, thing: Thing, first: Json | None, second: Json | None) -> int:
         """Whether and how a thing differs."""
-        first, second = refs
         if first is None or second is None:
             # Whether a local derivative is known depends on how a rule is written.
             if first is second or thing[0] == "slope":
                 return SAME
             return ONLY_SECOND if first is None else ONLY_FIRST
-        one, other = (v.content(r) for v, r in zip(self._values, refs, strict=True))
+        one, other = self._values[0].content(first), self._values[1].content(second)
         self._is_near |= one == other and first.get("v") != second.get("v")
         return SAME if one == other else OTHER
 
     def _note(
-        self,
-        step: int,
-        now: tuple[Mapping[Thing, Json], Mapping[Thing, Json]],
-        news: Mapping[Thing, int],
+        self, step: int, now: tuple[Refs, Refs], news: Mapping[Thing, int]
     ) -> None:
-        numbered = [self._things.setdefault(thing, len(self._things)) for thing in news]
-        marks = [list(pair) for pair in zip(numbered, news.values(), strict=True)]
+        marks = [
+            [self._things.setdefault(thing, len(self._things)), kind]
+            for thing, kind in news.items()
+        ]
         change: Json = {"at": step, "set": marks}
         self._changes.append(change)
         others = sorted([t for t in news if news[t]], key=lambda t: RANKS.index(t[0]))
         if others:
-            refs = now[0].get(others[0]), now[1].get(others[0])
+            refs = [side.get(others[0]) for side in now]
             self.differences.append(self._told(step, others[0], refs))
             change["say"] = self.differences[-1].sentence
 
-    def _told(self, step: int, thing: Thing, refs: Refs) -> Difference:
+    def _told(self, step: int, thing: Thing, refs: list[Json | None]) -> Difference:
         """A difference in words."""
         sides = [*zip(self._values, refs, strict=True)]
         texts = ["" if ref is None else side.text(ref) for side, ref in sides]
         if None in refs:
             which = 1 - refs.index(None)
             what = self._values[which].name(thing)
-            fields = {"title": self._titles[which], "value": texts[which]}
-            said = message(ONLY.get(thing[0], "compare.only"), what=what, **fields)
-            found = [text if which == n else None for n, text in enumerate(texts)]
+            key = ONLY.get(thing[0], "compare.only")
+            title, value = self._titles[which], texts[which]
+            said = message(key, what=what, title=title, value=value)
+            found = [None if ref is None else value for ref in refs]
             return Difference(step, what, found[0], found[1], said)
         shown = [None if ref is None else side.value(ref) for side, ref in sides]
         place, texts = apart(shown, texts)
@@ -197,12 +202,12 @@ class Comparison:
         if place:
             what = message("compare.at", what=what, place=place)
         key = "compare.elsewhere" if texts[0] == texts[1] else "compare.differ"
-        fields = {"first": texts[0], "second": texts[1]}
-        fields |= {"one": self._titles[0], "other": self._titles[1]}
         if thing[0] == "error":
             key = "compare.differ.error"
-        said = message(key, what=what, **fields)
-        return Difference(step, what, texts[0], texts[1], said)
+        one, other = self._titles
+        first, second = texts
+        said = message(key, what=what, first=first, second=second, one=one, other=other)
+        return Difference(step, what, first, second, said)
 
 
 def compare(
@@ -232,30 +237,3 @@ def compare(
                 "give two recordings: compare(first_trace, second_trace)",
             )
     return Comparison(first, second, titles)
-
-
-def titles_of(first: Json, second: Json) -> list[str]:
-    """What two recordings are called beside each other."""
-    titles = [str(side["meta"].get("title") or "") for side in (first, second)]
-    if all(titles) and titles[0] != titles[1]:
-        return titles
-    return [message("compare.title.first"), message("compare.title.second")]
-
-
-def told_by_both(first: Json, second: Json) -> str:
-    """Of which ctxs both recordings tell what they keep.
-
-    Engines differ in what their own nodes keep; a rule that is hidden tells nothing.
-    """
-    if first.get("rule") or second.get("rule"):
-        return NONE
-    return ALL if first.get("engines") == second.get("engines") else OWN
-
-
-def without_questions(data: Json) -> Json:
-    """Nothing is asked where two go together: a question would hold up the other."""
-    events = [
-        {**event, "k": "note"} if event["k"] == "ask" else event
-        for event in data["events"]
-    ]
-    return {**data, "events": events}

@@ -34,9 +34,9 @@ def widget_class(name: str, /, **traits: str) -> Any:
     import anywidget
     import traitlets
 
-    shared = {key: getattr(traitlets, kind)() for key, kind in traits.items()}
-    body: Bundle = {key: trait.tag(sync=True) for key, trait in shared.items()}
-    body |= {"__module__": __name__, "_esm": HERE / f"{name}.js"}
+    body: Bundle = {"__module__": __name__, "_esm": HERE / f"{name}.js"}
+    for key, kind in traits.items():
+        body[key] = getattr(traitlets, kind)().tag(sync=True)
     if (sheet := HERE / f"{name}.css").is_file():
         body["_css"] = sheet
     return type(name, (anywidget.AnyWidget,), body)

@@ -45,28 +45,24 @@ def dot_of(data: Mapping[str, Any]) -> str:
         "autograd", graph_attr=_GRAPH, node_attr=_NODE, edge_attr=_EDGE
     )
     uses = Counter(edge["to"] for edge in edges)
-    aliased = {
-        node["id"]: node
-        for node in nodes
-        if node["kind"] == "accumulate" and uses[node["id"]] > MAX_USES
-    }
-    for node in nodes:
-        if node["id"] not in aliased:
-            shape = {"shape": "plain"} if node.get("outputs", 1) > 1 else {}
-            drawing.node(node["id"], _label(node), **shape)
+    by_id = {node["id"]: node for node in nodes}
+    leaves = {name for name in by_id if by_id[name]["kind"] == "accumulate"}
+    aliased = {name for name in leaves if uses[name] > MAX_USES}
+    several = {name for name in by_id if by_id[name].get("outputs", 1) > 1}
+    for name, node in by_id.items():
+        if name not in aliased:
+            shape = {"shape": "plain"} if name in several else {}
+            drawing.node(name, _label(node), **shape)
     for upper, lower in _above(nodes, edges):
         drawing.edge(upper, lower, style="invis")
-    slots = {node["id"]: node.get("outputs", 1) for node in nodes}
-    # What leads on to functions is drawn straight, and leaves stand beside it.
-    leaves = {node["id"] for node in nodes if node["kind"] == "accumulate"}
     for edge in edges:
         head = edge["to"]
         if head in aliased:
             head = f"{edge['to']}__{edge['id']}"
-            label = _label(aliased[edge["to"]])
-            drawing.node(head, label, style="rounded,dashed")
-        elif slots.get(head, 1) > 1:
+            drawing.node(head, _label(by_id[edge["to"]]), style="rounded,dashed")
+        elif head in several:
             head = f"{head}:o{edge.get('to_slot', 0)}:n"
+        # What leads on to functions is drawn straight, and leaves stand beside it.
         weight = {} if edge["to"] in leaves else {"weight": "2"}
         drawing.edge(edge["from"], head, **weight)
     return str(drawing.source)
@@ -127,7 +123,8 @@ def _label(node: Mapping[str, Any]) -> str:
         lines.append(message("drawn.again"))
     if node.get("order", 1) > 1:
         lines.append(message("drawn.order", order=node["order"]))
-    lines = [_one_line(line) for line in lines]
+    lines = ["".join([c if c.isprintable() else " " for c in one]) for one in lines]
+    lines = [line if len(line) <= 40 else f"{line[:37]}..." for line in lines]
     outputs = node.get("outputs", 1)
     if outputs <= 1:
         plain: str = graphviz.nohtml("\\n".join(map(graphviz.escape, lines)))
@@ -153,23 +150,16 @@ def _above(
     Only an older node comes below, as with edges: so no ring can arise.
     """
     order = {node["id"]: node.get("order", 1) for node in nodes}
-    age = {node["id"]: place for place, node in enumerate(nodes)}
-    is_lowest = dict.fromkeys(order, True)
-    is_top = dict.fromkeys(order, True)
-    for edge in edges:
-        if order[edge["from"]] == order[edge["to"]]:
-            is_top[edge["to"]] = False
-        if order[edge["to"]] > 1:
-            is_lowest[edge["from"]] = False
-    tops = [n["id"] for n in nodes if n["kind"] == "function" and is_top[n["id"]]]
-    pairs = []
-    for upper in [id for id in order if order[id] > 1 and is_lowest[id]]:
-        below = [t for t in tops if order[t] < order[upper] and age[t] < age[upper]]
-        pairs += [(upper, lower) for lower in below[-1:]]
+    functions = {node["id"] for node in nodes if node["kind"] == "function"}
+    ends = [(edge["from"], edge["to"]) for edge in edges]
+    tops = functions - {to for of, to in ends if order[of] == order[to]}
+    lowest = {*order} - {of for of, to in ends if order[to] > 1}
+    pairs: list[tuple[str, str]] = []
+    older: list[str] = []
+    for name in order:
+        if order[name] > 1 and name in lowest:
+            below = [one for one in older if order[one] < order[name]]
+            pairs += [(name, lower) for lower in below[-1:]]
+        if name in tops:
+            older.append(name)
     return pairs
-
-
-def _one_line(text: str) -> str:
-    """Text without control characters, short enough for a node."""
-    clean = "".join(char if char.isprintable() else " " for char in text)
-    return clean if len(clean) <= 40 else clean[:37] + "..."

@@ -75,8 +75,13 @@ def typed(
             f"make it inside the function; at most {MOST_NUMBERS} can be typed",
         )
 
-    def read(given: Any) -> Any:
-        numbers = literal(str(given))
+    def read(given: str) -> Any:
+        try:
+            if len(given) > MOST_TYPED:
+                raise ValueError("too long")
+            numbers = ast.literal_eval(given.strip())  # nothing in it is run
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            raise InputError(message("input.not-list", text=brief(given))) from None
         new = even(numbers)
         if new.size > MOST_NUMBERS:
             raise InputError(message("input.many", most=MOST_NUMBERS))
@@ -85,16 +90,6 @@ def typed(
         return fresh(numbers)
 
     return Input({"kind": "numbers"}, text, read)
-
-
-def literal(text: str) -> Any:
-    """The numbers that a text spells; nothing in it is run."""
-    try:
-        if len(text) > MOST_TYPED:
-            raise ValueError("too long")
-        return ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        raise InputError(message("input.not-list", text=brief(text))) from None
 
 
 def even(numbers: Any) -> np.ndarray[Any, Any]:
@@ -137,13 +132,9 @@ def input_for(name: str, given: Any, start: Any = None) -> Input | None:
         return None
     if not array.ndim:
         return around(array[()], fresh)
-    return typed(name, array, spelled(array), fresh, array.dtype.kind == "i")
-
-
-def spelled(array: np.ndarray[Any, Any]) -> str:
-    """An array as it would be typed: on one line, each number as short as it can be."""
     lines = np.array2string(array, separator=", ", formatter={"all": str})
-    return " ".join(lines.split())
+    text = " ".join(lines.split())  # as it would be typed
+    return typed(name, array, text, fresh, array.dtype.kind == "i")
 
 
 def ranged(name: str, given: tuple[Any, ...], start: Any) -> Input:
@@ -157,10 +148,9 @@ def ranged(name: str, given: tuple[Any, ...], start: Any) -> Input:
         )
     low, high = given[:2]
     whole = all(isinstance(part, int) for part in given)
+    step = 1 if whole else round_step((high - low) / STEPS)
     if len(given) == 3:
         step = given[2]
-    else:
-        step = 1 if whole else round_step((high - low) / STEPS)
     if not is_number(start):
         middle = low + round((high - low) / (2 * step)) * step
         start = middle if whole else float(f"{middle:g}")

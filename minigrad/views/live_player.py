@@ -43,7 +43,16 @@ class LivePlayer:
     def __init__(
         self, function: Callable[..., Any], /, *args: Any, **given: Any
     ) -> None:
-        check_widgets()
+        if importlib.util.find_spec("anywidget") is None:
+            raise ModuleNotFoundError(
+                errors.message(
+                    "live",
+                    "it needs the package anywidget, which this Python doesn't have",
+                    "pip install anywidget; or minigrad.step(function, ...), a player "
+                    "without sliders, which needs no widgets",
+                ),
+                name="anywidget",
+            )
         self.function = function
         self._call = bound(function, args, given)
         self._inputs = inputs_of(self._call, function)
@@ -54,15 +63,13 @@ class LivePlayer:
         self.arguments: Json = {}
         self.recording = Recording()
         self._record()
-        title = name_of_callable(function)
-        kind = widget_class(
-            "live_player", page="Unicode", shown="Unicode", name="Unicode"
-        )
-        self.widget = kind(
-            page=page.live_page(title),
-            shown=self._shown(),
-            name=message("live.frame"),
-        )
+        traits = {
+            "page": page.live_page(name_of_callable(function)),
+            "shown": self._shown(),
+            "name": message("live.frame"),
+        }
+        kind = widget_class("live_player", **dict.fromkeys(traits, "Unicode"))
+        self.widget = kind(**traits)
         self.widget.on_msg(self._heard)
 
     def __repr__(self) -> str:
@@ -80,16 +87,12 @@ class LivePlayer:
 
     def _changed(self, content: Json) -> Json:
         """Record with what can be read; another input keeps the value it had."""
-        typed = content["values"]
-        self._typed |= typed
-        before = dict(self._good)
-        for name, text in typed.items():
-            problem = problem_of(self._inputs[name], text)
-            if problem is None:
-                self._good[name] = text
-                self._problems.pop(name, None)
-            else:
-                self._problems[name] = problem
+        self._typed |= content["values"]
+        told = {n: problem_of(self._inputs[n], text) for n, text in self._typed.items()}
+        self._problems = {name: problem for name, problem in told.items() if problem}
+        before = self._good
+        good = {n: text for n, text in self._typed.items() if n not in self._problems}
+        self._good = before | good
         if self._good != before or not self._problems:
             self._record()
         self.widget.shown = self._shown(content["by"])
@@ -122,26 +125,18 @@ class LivePlayer:
         return json.dumps(shown, separators=(",", ":"))
 
 
-def check_widgets() -> None:
-    """Raise ModuleNotFoundError where there is no anywidget."""
-    if importlib.util.find_spec("anywidget") is None:
-        raise ModuleNotFoundError(
-            errors.message(
-                "live",
-                "it needs the package anywidget, which this Python doesn't have",
-                "pip install anywidget; or minigrad.step(function, ...), a player "
-                "without sliders, which needs no widgets",
-            ),
-            name="anywidget",
-        )
-
-
-def bound(
-    function: Callable[..., Any], args: tuple[Any, ...], given: Json
-) -> inspect.BoundArguments:
-    """The call that is recorded, with all defaults."""
+def bound(function: Any, args: tuple[Any, ...], given: Json) -> inspect.BoundArguments:
+    """The call that is recorded, with all defaults; of a Function, that of forward."""
     try:
-        call = signature_of(function).bind(*args, **given)
+        base = function_base(function)
+        if base is None:
+            signature = inspect.signature(function)
+        else:
+            signature = inspect.signature(function.forward)
+            takes_ctx = function.setup_context is base.setup_context
+            parameters = [*signature.parameters.values()][takes_ctx:]
+            signature = signature.replace(parameters=parameters)
+        call = signature.bind(*args, **given)
     except (TypeError, ValueError) as error:
         raise errors.ArgumentTypeError.at(
             "live",
@@ -152,18 +147,6 @@ def bound(
     return call
 
 
-def signature_of(function: Callable[..., Any]) -> inspect.Signature:
-    """The arguments by name; those of a Function class stand in its forward."""
-    base = function_base(function)
-    if base is None:
-        return inspect.signature(function)
-    signature = inspect.signature(function.forward)  # type: ignore[attr-defined]
-    parameters = list(signature.parameters.values())
-    if function.setup_context is base.setup_context:  # type: ignore[attr-defined]
-        parameters = parameters[1:]  # forward takes ctx
-    return signature.replace(parameters=parameters)
-
-
 def inputs_of(
     call: inspect.BoundArguments, function: Callable[..., Any]
 ) -> dict[str, Input]:
@@ -172,19 +155,17 @@ def inputs_of(
     for name, value in call.arguments.items():
         parameter = call.signature.parameters[name]
         start = parameter.default
-        is_nameless = parameter.kind in (
-            parameter.VAR_POSITIONAL,
-            parameter.VAR_KEYWORD,
-        )
-        if is_nameless and value:
+        many = parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD
+        if parameter.kind in many and value:
             raise errors.ArgumentTypeError.at(
                 "live",
                 f"{name_of_callable(function)} takes any number of {name}",
                 "give a function that names its arguments: def program(x, y): ...",
             )
         is_default = isinstance(value, tuple) and value is start
-        one = None if is_nameless or is_default else input_for(name, value, start)
-        if one is not None:
+        if parameter.kind in many or is_default:
+            continue
+        if one := input_for(name, value, start):
             inputs[name] = one
     return inputs
 

@@ -30,7 +30,8 @@ class Training:
         """What ``note`` was given, by name; one number a batch."""
         self._begun = 0
         self._bar: Any = None
-        self._screen: Any = None
+        self._handle: Any = None  # a place in the output of the cell
+        self._next = 0.0  # when the curve may be drawn again
 
     def __len__(self) -> int:
         """How many batches there are in all epochs together."""
@@ -40,7 +41,10 @@ class Training:
         """Begin anew, and hand out the batches; the bar and the curve follow."""
         self._begun = 0
         self.noted = {}
-        self._screen = Screen() if has_kernel() else None
+        self._next = 0.0
+        if has_kernel():
+            display = importlib.import_module("IPython.display").display
+            self._handle = display({"text/plain": ""}, raw=True, display_id=True)
         self._bar = importlib.import_module("tqdm").tqdm(
             total=len(self), unit="batch", file=sys.stdout, dynamic_ncols=True
         )
@@ -53,8 +57,8 @@ class Training:
                     self._bar.update()
         finally:
             self._bar.close()
-            if self._screen and self.noted:
-                self._screen.draw(self.curve())
+            if self._handle is not None and self.noted:
+                self._draw()
 
     def note(self, **numbers: Any) -> None:
         """Note the numbers of this batch, ``loss=loss`` say, for the curve.
@@ -63,7 +67,16 @@ class Training:
         Raises: ArgumentValueError for a Tensor of another size, for other names than
         the first time, and for two notes in one batch.
         """
-        values = {name: number_of(name, value) for name, value in numbers.items()}
+        values = {}
+        for name, value in numbers.items():
+            if isinstance(value, Tensor):
+                if value.numel() != 1:
+                    raise refused(
+                        f"{name} has the shape {tuple(value.shape)}",
+                        f"note one number: {name}.mean(), say",
+                    )
+                value = value.item()
+            values[name] = float(value)
         if self.noted and values.keys() != self.noted.keys():
             raise refused(
                 f"got {', '.join(values) or 'nothing'}, and before "
@@ -81,8 +94,17 @@ class Training:
         if self._bar is not None:
             shown = {name: f"{value:.4g}" for name, value in values.items()}
             self._bar.set_postfix(shown, refresh=False)
-        if self._screen is not None:
-            self._screen.draw_if_due(self)
+        if self._handle is not None and time.monotonic() >= self._next:
+            self._draw()
+
+    def _draw(self) -> None:
+        """Put the curve where the last one was; after a slow one, wait longer."""
+        begun = time.monotonic()
+        self._handle.update(self.curve())
+        ended = time.monotonic()
+        # The first one loads what draws, which is not how long a picture takes.
+        cost = ended - begun if self._next else 0.0
+        self._next = ended + max(PAUSE, cost / SHARE)
 
     def curve(self) -> Lines:
         """The curve so far: of many batches, each point is the mean of some.
@@ -118,31 +140,6 @@ class Training:
         return f"{count} of {len(self)} batches: {', '.join(parts)}."
 
 
-class Screen:
-    """A place in the output of a cell that shows the newest of several pictures."""
-
-    def __init__(self) -> None:
-        display = importlib.import_module("IPython.display").display
-        self._handle = display({"text/plain": ""}, raw=True, display_id=True)
-        self._next = 0.0
-        self._pictures = 0
-
-    def draw_if_due(self, run: Training) -> None:
-        """Draw, unless the last picture is too new, or took too long."""
-        if time.monotonic() >= self._next:
-            self.draw(run.curve())
-
-    def draw(self, picture: Any) -> None:
-        """Put the picture where the last one was."""
-        begun = time.monotonic()
-        self._handle.update(picture)
-        ended = time.monotonic()
-        # The first one loads what draws, which is not how long a picture takes.
-        cost = ended - begun if self._pictures else 0.0
-        self._pictures += 1
-        self._next = ended + max(PAUSE, cost / SHARE)
-
-
 def training(batches: Iterable[Any], epochs: int = 1) -> Training:
     """Go through the batches ``epochs`` times, with a progress bar and a live curve.
 
@@ -173,18 +170,6 @@ def training(batches: Iterable[Any], epochs: int = 1) -> Training:
             "give a DataLoader, or a list of batches",
         )
     return Training(batches, epochs)
-
-
-def number_of(name: str, value: Any) -> float:
-    """A noted value as a number."""
-    if isinstance(value, Tensor):
-        if value.numel() != 1:
-            raise refused(
-                f"{name} has the shape {tuple(value.shape)}",
-                f"note one number: {name}.mean(), say",
-            )
-        value = value.item()
-    return float(value)
 
 
 def refused(what: str, fix: str) -> errors.ArgumentValueError:

@@ -7,11 +7,11 @@ import inspect
 import keyword
 import traceback
 from collections.abc import Callable, Mapping
-from types import CodeType, TracebackType
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from minigrad import errors
-from minigrad.views.forms import shell
+from minigrad.tracing.messages import message
 from minigrad.views.page import LEVELS
 from minigrad.views.tracebacks import parts, shorten_tracebacks
 
@@ -19,13 +19,6 @@ if TYPE_CHECKING:
     from minigrad.views.recording import Recording
 
 SESSION = "__minigrad_step__"  # the recording's name in the learner's namespace
-
-
-def register_if_ipython() -> None:
-    """Register the magics when Python runs under IPython; IPython is never imported."""
-    running = shell()
-    if running is not None:
-        register_magics(running)
 
 
 def register_magics(shell: Any) -> None:
@@ -46,9 +39,8 @@ def register_magics(shell: Any) -> None:
         ``trace.save_html(path)`` keeps it.
         With ``--memory`` the strip of the memory that is kept alive is open at once.
         """
-        __tracebackhide__ = True
-        options, title = options_of(line)
-        step_cell(shell, title, cell, options)
+        __tracebackhide__ = True  # IPython leaves this frame out of a traceback
+        step_cell(shell, cell, *options_of(line))
 
     shell.register_magic_function(step, magic_kind="cell", magic_name="step")
     shorten_tracebacks(shell)
@@ -85,7 +77,7 @@ def options_of(line: str) -> tuple[dict[str, str], str]:
     return found, " ".join(words)
 
 
-def step_cell(shell: Any, title: str, cell: str, options: Mapping[str, str]) -> None:
+def step_cell(shell: Any, cell: str, options: Mapping[str, str], title: str) -> None:
     """Run ``cell`` in the shell's namespace; show the player, then raise its error.
 
     The recording is the variable ``--as`` there afterwards, if there is one; the player
@@ -93,11 +85,11 @@ def step_cell(shell: Any, title: str, cell: str, options: Mapping[str, str]) -> 
     """
     from IPython.display import display
 
-    from minigrad.tracing.messages import message
-
-    __tracebackhide__ = True  # IPython leaves this frame out of a traceback
+    __tracebackhide__ = True
+    source = "# %%step\n" + shell.transform_cell(cell)  # its lines keep their numbers
+    running = shell.execution_count - 1  # the count is that of the next cell
     try:
-        code = _compiled(shell, cell)
+        code = session_code(source, shell.compile.cache(source, running), shell.compile)
     except SyntaxError as mistake:
         # IPython would show the frames of this module with a SyntaxError.
         text = "".join(traceback.format_exception_only(mistake)).rstrip()
@@ -115,14 +107,9 @@ def step_cell(shell: Any, title: str, cell: str, options: Mapping[str, str]) -> 
     if error is None or len(recording):
         display(recording)  # type: ignore[no-untyped-call]  # IPython has no types
     if error is not None:
-        raise error.with_traceback(_from_cell(error.__traceback__, code))
-
-
-def _compiled(shell: Any, cell: str) -> CodeType:
-    """The cell inside ``with SESSION``, its lines numbered as in the notebook."""
-    source = "# %%step\n" + shell.transform_cell(cell)  # its lines keep their numbers
-    running = shell.execution_count - 1  # the count is that of the next cell
-    return session_code(source, shell.compile.cache(source, running), shell.compile)
+        whole = error.__traceback__
+        own = [part for part in parts(whole) if part.tb_frame.f_code is code]
+        raise error.with_traceback(own[0] if own else whole)
 
 
 def session_code(
@@ -133,35 +120,24 @@ def session_code(
     Raises: SyntaxError; CellError for an await outside a function.
     """
     tree = ast.parse(source, name)
-    if _awaits(tree, name):
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # which only a notebook's own run allows
+    awaiting = compile(tree, name, "exec", flags, dont_inherit=True).co_flags
+    if awaiting & inspect.CO_COROUTINE:
         raise CellError.at(
             "%%step",
             "the cell has an await outside a function, so it can't be recorded",
             "await in an earlier cell, and record what you do with the result",
         )
-    future, body = _split_at_future(tree.body)
-    if body:
+    # Imports from __future__ must come first.
+    modules = [getattr(statement, "module", "") for statement in tree.body]
+    ends = [at for at, module in enumerate(modules, 1) if module == "__future__"]
+    end = max(ends, default=0)
+    if tree.body[end:]:
         with_line = ast.parse(f"with {SESSION}: pass").body[0]
         assert isinstance(with_line, ast.With)
-        with_line.body = body
-        tree.body = [*future, with_line]
+        with_line.body = tree.body[end:]
+        tree.body[end:] = [with_line]
     return compiles(tree, name, "exec")
-
-
-def _awaits(tree: ast.Module, name: str) -> bool:
-    """Whether a cell awaits at its top level, which only a notebook's own run can."""
-    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    code = compile(tree, name, "exec", flags, dont_inherit=True)
-    return bool(code.co_flags & inspect.CO_COROUTINE)
-
-
-def _split_at_future(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    """The ``from __future__`` imports, which must come first, and the rest."""
-    end = 0
-    for number, statement in enumerate(body, start=1):
-        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
-            end = number
-    return body[:end], body[end:]
 
 
 def run_session(
@@ -188,9 +164,3 @@ def run_session(
         if around is not None:
             namespace[SESSION] = around
     return recording, None
-
-
-def _from_cell(whole: TracebackType | None, code: CodeType) -> TracebackType | None:
-    """The part of a traceback that begins in the cell."""
-    cell = [part for part in parts(whole) if part.tb_frame.f_code is code]
-    return cell[0] if cell else whole

@@ -16,30 +16,28 @@ BOTH, FIRST, SECOND = "b", "1", "2"
 """A step of a comparison: in both recordings, or in one while the other waits."""
 
 
-def twins(first: Json, second: Json) -> dict[str, str]:
+def twins(one: Calls, other: Calls) -> dict[str, str]:
     """What is called so in the second recording -> what it is in the first.
 
     Calls are of the same operation, in the same order; a Function of a learner's may
     have another name. What they read belongs together by its place, whatever it is
     called: leaves, data, and the calls whose results nobody asks a gradient of.
     """
-    sides = [Calls(one) for one in (first, second)]
     found: dict[str, str] = {}
-    one, other = sides
     for name, twin in pairs(one.kinds, other.kinds):
         found[twin] = name
         for slot, source in other.reads[twin].items():
             if slot in one.reads[name]:
                 found.setdefault(source, one.reads[name][slot])
-    edges = {(e["from"], e["slot"]): e["id"] for e in first["graph"]["edges"]}
-    for edge in second["graph"]["edges"]:
+    edges = {(e["from"], e["slot"]): name for name, e in one.edges.items()}
+    for edge in other.edges.values():
         twin = edges.get((found.get(edge["from"], ""), edge["slot"]))
         if twin is not None:
             found[edge["id"]] = twin
     # A ctx that has not become a node, as its call has stopped.
     loose = [
         {ctx: kind for ctx, kind in side.ctxs.items() if ctx not in known}
-        for side, known in zip(sides, (set(found.values()), found), strict=True)
+        for side, known in ((one, set(found.values())), (other, found))
     ]
     return found | {twin: name for name, twin in pairs(*loose)}
 
@@ -47,23 +45,27 @@ def twins(first: Json, second: Json) -> dict[str, str]:
 class Calls:
     """The calls of a recording: of which kind each is, and what it reads in which slot.
 
-    A call goes by the id of its node, or of its ctx where it has none.
+    A call goes by the id of its node, or of its ctx where it has none. ``ctxs`` are
+    those of learners' Functions.
     """
 
     def __init__(self, data: Json) -> None:
-        nodes = {node["id"]: node for node in data["graph"]["nodes"]}
+        self.nodes = {node["id"]: node for node in data["graph"]["nodes"]}
+        self.edges = {edge["id"]: edge for edge in data["graph"]["edges"]}
         functions = {ctx["id"]: ctx["function"] for ctx in data["ctxs"]}
         events = data["events"]
         made = [event["cid"] for event in events if event["k"] == "ctx.new"]
         own = dict.fromkeys([functions[ctx] for ctx in made])
+        self.events: dict[str, Json] = {}
         self.kinds: dict[str, str] = {}
         self.reads: dict[str, dict[Hashable, str]] = defaultdict(dict)
         numbers = {name: f"Function {place}" for place, name in enumerate(own)}
         self.ctxs = {ctx: numbers[functions[ctx]] for ctx in made}
         for event in events:
-            name, node = called(event), nodes.get(event.get("n", ""), {})
+            name, node = called(event), self.nodes.get(event.get("n", ""), {})
             if not name or node.get("kind") == "accumulate":
                 continue
+            self.events[name] = event
             kind = self.ctxs.get(event.get("cid"), node.get("label"))
             self.kinds[name] = kind or event.get("function") or event.get("op", "")
             own = {"ctx": node.get("ctx"), "key": event.get("key")}
@@ -71,8 +73,8 @@ class Calls:
             for slot, given in enumerate(event.get("ins", ())):
                 if source := source_of(given):
                     self.reads[name][slot] = source
-        for edge in data["graph"]["edges"]:
-            leaf = nodes.get(edge["to"], {})
+        for edge in self.edges.values():
+            leaf = self.nodes.get(edge["to"], {})
             if leaf.get("kind") == "accumulate":
                 self.reads[edge["from"]]["edge", edge["slot"]] = edge["to"]
 
@@ -129,12 +131,10 @@ def pairs(
     """The names of equal things, in the same order on both sides."""
     names, others = list(first), list(second)
     if max(len(names), len(others)) > MOST_MATCHED:
-        yield from [
-            p for p in zip(names, others, strict=False) if first[p[0]] == second[p[1]]
-        ]
+        both = zip(names, others, strict=False)
+        yield from [(one, two) for one, two in both if first[one] == second[two]]
         return
     kinds = list(first.values()), list(second.values())
-    for a, b, size in SequenceMatcher(
-        None, *kinds, autojunk=False
-    ).get_matching_blocks():
+    matcher = SequenceMatcher(None, *kinds, autojunk=False)
+    for a, b, size in matcher.get_matching_blocks():
         yield from zip(names[a : a + size], others[b : b + size], strict=True)

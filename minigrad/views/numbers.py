@@ -58,12 +58,11 @@ def node_named(data: Json, what: str) -> str:
     """The id of the node with this id, label, or leaf tensor: ``x`` or ``x.grad``."""
     nodes = data["graph"]["nodes"]
     leaf = what.removesuffix(".grad")
-    by_id = [node["id"] for node in nodes if node["id"] == what]
-    by_leaf = [node["id"] for node in nodes if node.get("tensor") == leaf]
-    by_label = [node["id"] for node in nodes if node["label"] == what]
-    found = by_id or by_leaf or by_label
+    found: list[str] = []
+    for key, name in (("id", what), ("tensor", leaf), ("label", what)):
+        found = found or [node["id"] for node in nodes if node.get(key) == name]
     if len(found) == 1:
-        return str(found[0])
+        return found[0]
     known = [f"{node['id']} ({label_of(node)})" for node in nodes]
     several = f"{what!r} is the name of {len(found)} nodes: {', '.join(found)}"
     raise errors.ArgumentValueError.at(
@@ -155,8 +154,7 @@ class Asking:
     def _sentences(self, addends: list[Addend]) -> Iterator[str]:
         none = [self._source(one) for one in self.moves if one["k"] == "grad.none"]
         if addends:
-            sum_of_all = self._sum(addends)
-            yield message("number.arrived", place=self.called, sum=sum_of_all)
+            yield message("number.arrived", place=self.called, sum=self._sum(addends))
         else:
             key = "number.nothing" if none else "number.none"
             yield message(key, place=self.called)
@@ -181,20 +179,18 @@ class Asking:
     def _happened(self, move: Json) -> Iterator[str]:
         """What came after the sum: a hook, or the addition to ``.grad``."""
         new: Any = move.get("new")
-        if move["k"] == "hook.pre" and new is not None:
-            new = new["i"][self.slot]
         if move["k"].startswith("hook.") and new is not None:
+            new = new["i"][self.slot] if move["k"] == "hook.pre" else new
             yield message("number.hook", value=self._text(new))
         elif move["k"] == "grad.accumulate":
             name = self.nodes[self.node].get("tensor") or message("tensor.unnamed")
             fields = {"tensor": name, "new": self._text(new)}
+            key = "number.grad.unknown"  # an older recording doesn't say what it was
             if move.get("old"):
-                yield message("number.grad", old=self._text(move["old"]), **fields)
-            else:  # an older recording doesn't say what it was
-                first = move["g"]["v"] == move["new"]["v"]
-                yield message(
-                    f"number.grad.{'first' if first else 'unknown'}", **fields
-                )
+                key, fields["old"] = "number.grad", self._text(move["old"])
+            elif move["g"]["v"] == new["v"]:
+                key = "number.grad.first"
+            yield message(key, **fields)
 
     def _addend(self, move: Json) -> Addend:
         addend = Addend(self._source(move), self._text(move["g"]), self._at(move["g"]))

@@ -31,44 +31,33 @@ def page_of(data: Mapping[str, Any], key: str = "") -> str:
     It keeps its place through a reload under ``key``, by default made of the content.
     """
     raw = json.dumps(played(data), separators=(",", ":"), ensure_ascii=False)
-    raw = _numbered(raw, data)
+    # Hashes can't be compressed: values have numbers.
+    values = [name for one in data.get("traces", [data]) for name in one["values"]]
+    numbers = {name: f'"{place}"' for place, name in enumerate(dict.fromkeys(values))}
+    raw = _VALUE.sub(lambda found: numbers.get(found[1], found[0]), raw)
     key = key or hashlib.blake2b(raw.encode(), digest_size=8).hexdigest()
-    title = title_of(data)
-    code = script.packed_code(messages.in_use, *_parts_of_code(data))
-    start = data["meta"].get("start", 0)
-    return _document(title, key, _trace_script(raw), code, start)
+    parts = ["compare" if "traces" in data else "page"]
+    if any(event["k"] == "ask" for event in data.get("events", ())):
+        parts.append("asks")
+    code = script.packed_code(messages.in_use, *parts)
+    if len(raw) > PACK_ABOVE:
+        kind, raw = "gzip", script.packed(raw)
+    else:
+        kind, raw = "json", raw.replace("<", "\\u003c")
+    trace = f'<script type="application/{kind}" id="trace">{raw}</script>'
+    return _document(title_of(data), key, trace, code, data["meta"].get("start", 0))
 
 
 def played(data: Mapping[str, Any]) -> dict[str, Any]:
     """What the page plays: recordings without what it makes itself."""
     if "traces" in data:
         return {**data, "traces": [played(trace) for trace in data["traces"]]}
-    events = [_without_sentence(event, data["sources"]) for event in data["events"]]
+    events = [dict(event) for event in data["events"]]
+    for event in events:
+        # The page makes this sentence of the line.
+        if event["k"] == "line" and event["say"] == line_next(event, data["sources"]):
+            del event["say"]
     return {**data, "events": events}
-
-
-def _without_sentence(
-    event: dict[str, Any], sources: list[dict[str, Any]]
-) -> dict[str, Any]:
-    """A step of a line goes without the sentence that the page makes of the line."""
-    if event["k"] != "line" or event["say"] != line_next(event, sources):
-        return event
-    return {key: event[key] for key in event if key != "say"}
-
-
-def _numbered(raw: str, data: Mapping[str, Any]) -> str:
-    """A recording as JSON in which values have numbers: hashes can't be compressed."""
-    values = [name for one in data.get("traces", [data]) for name in one["values"]]
-    numbers = {name: f'"{place}"' for place, name in enumerate(dict.fromkeys(values))}
-    return _VALUE.sub(lambda found: numbers.get(found[1], found[0]), raw)
-
-
-def _parts_of_code(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """The names of the code that a page needs: its own, and the part for questions."""
-    if "traces" in data:
-        return ("compare",)
-    asks = any(event["k"] == "ask" for event in data["events"])
-    return ("page", "asks") if asks else ("page",)
 
 
 def live_page(title: str) -> str:
@@ -167,26 +156,3 @@ def text_of(data: Mapping[str, Any], most: int = 12) -> str:
     if len(story) > most:
         lines.append(f"  {message('notebook.more', count=len(story) - most)}")
     return "\n".join(lines)
-
-
-def markdown_of(data: Mapping[str, Any], level: int = 2) -> str:
-    """The sentences of all steps as Markdown; the player saves the same text."""
-    lines = [f"# {_plain(title_of(data))}", ""]
-    says = sentences_of(data, level)
-    lines += [f"{number}. {_plain(say)}" for number, say in enumerate(says, 1)]
-    error = data["meta"].get("error")
-    if error:
-        lines += ["", f"{message('text.error')} {_plain(error)}"]
-    return "\n".join(lines) + "\n"
-
-
-def _plain(text: str) -> str:
-    """Text on one line, in which Markdown sees no marks."""
-    return re.sub(r"[\\`*_<>]", r"\\\g<0>", " ".join(text.split()))
-
-
-def _trace_script(raw: str) -> str:
-    if len(raw) <= PACK_ABOVE:
-        safe = raw.replace("<", "\\u003c")
-        return f'<script type="application/json" id="trace">{safe}</script>'
-    return f'<script type="application/gzip" id="trace">{script.packed(raw)}</script>'

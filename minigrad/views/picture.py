@@ -68,35 +68,28 @@ class Scene:
             for slot, out in enumerate(call["outs"])
             if out.get("t")
         }
-        self._builtin = {
-            operation_of(node["label"])
-            for node in data["graph"]["nodes"]
-            if "own" not in node
-        }
+        nodes = self._nodes.values()
+        self._builtin = {operation_of(n["label"]) for n in nodes if "own" not in n}
         self._uses = Counter(edge["to"] for edge in data["graph"]["edges"])
         self._edges = defaultdict(list)
         for edge in data["graph"]["edges"]:
             self._edges[edge["from"]].append(edge)
-        for node in data["graph"]["nodes"]:
-            if node.get("tangent"):
+        for name, node in self._nodes.items():
+            group = groups.get(name, {"nodes": [name], "exit": name})
+            if node.get("tangent") or group["exit"] != name:
                 continue
-            if node["id"] in groups:
-                self._add_call(groups[node["id"]], node)
-            elif node["kind"] != "accumulate":
-                self._add_call({"nodes": [node["id"]], "exit": node["id"]}, node)
-            elif self._uses[node["id"]] <= graph.MAX_USES:
-                self._add_leaf(node["id"], node)
+            if node["kind"] != "accumulate":
+                self._add_call(group, node)
+            elif self._uses[name] <= graph.MAX_USES:
+                self._add_leaf(name, node)
         for ctx, call in unrecorded.items():
             self._add_unrecorded(ctx, call)
         for name, line in self.lines.items():
-            if self._is_mapped(self.lines.get(f"{name}>", line)):
+            value = self.lines.get(f"{name}>", line)  # whose gradient a wire carries
+            of = self.parts[value["of"]]
+            ref = of["v"][int(value["at"][1:])] if of["k"] == "call" else of["v"]
+            if ref and ref.get("ax"):  # it holds the examples of a vmap
                 line["mapped"] = True
-
-    def _is_mapped(self, line: Json) -> bool:
-        """Whether what goes along a value's line holds the examples of a vmap."""
-        of = self.parts[line["of"]]
-        ref = of["v"][int(line["at"][1:])] if of["k"] == "call" else of["v"]
-        return bool(ref and ref.get("ax"))
 
     def upper(self) -> set[str]:
         """The parts of graphs that a backward has made, and what is read there alone.
@@ -132,10 +125,14 @@ class Scene:
 
     def _add_call(self, group: Json, node: Json) -> None:
         """A call, or a module with all of its calls: its card, and what came out."""
-        if group["exit"] != node["id"]:
-            return
-        name = node["id"]
-        part = _card(group.get("title") or self._told.title(node), _sub(node, group))
+        name, sub, many = node["id"], "", len(group["nodes"])
+        if node.get("order", 1) > 1:
+            sub = message("drawn.order", order=node["order"])
+        elif node.get("again"):
+            sub = message("drawn.again")
+        elif many > 1:
+            sub = message("picture.nodes", count=many)
+        part = _card(group.get("title") or self._told.title(node), sub)
         part["n"], size = name, part["card"]
         if group.get("leaves"):
             paths = [(one["tensor"] or "").split(".") for one in group["leaves"]]
@@ -162,13 +159,14 @@ class Scene:
         source = f"{given['name'] or name}.data{given['t']}"
         made = self._unrecorded.get(given["t"], (source, 0))
         if source == made[0] and source not in self.parts:
-            chip = self._chip(given["name"] or "", given["v"])
-            data = {"k": "data", "t": given["name"] or "", "v": given["v"]}
-            room = self._room_of_tangent([given])
-            chip[0] = max(chip[0], room)
-            tall = chip[1] if chip[1] > CHIP else TRAY
-            data |= {"tray": [chip[0], tall], "keys": [given["t"]]} if room else {}
-            self.parts[source] = data | {"chip": chip}
+            title = given["name"] or ""
+            chip = self._chip(title, given["v"])
+            data = {"k": "data", "t": title, "v": given["v"], "chip": chip}
+            if room := self._room_of_tangent([given]):
+                chip[0] = max(chip[0], room)
+                tray = [chip[0], chip[1] if chip[1] > CHIP else TRAY]
+                data |= {"tray": tray, "keys": [given["t"]]}
+            self.parts[source] = data
         self._line(line, "value", made[0], f"v{made[1]}", name)
 
     def _add_unrecorded(self, ctx: str, call: Json) -> None:
@@ -182,7 +180,7 @@ class Scene:
         self.parts[ctx] = part
         for slot, given in self._told.inputs(ctx):
             of = given.get("n") or given.get("leaf") or ""
-            of = self._groups[of]["exit"] if of in self._groups else of
+            of = self._groups.get(of, {"exit": of})["exit"]
             if not of:
                 self._add_data(f"{ctx}<{slot}", given, ctx)
             elif of in self.parts:
@@ -191,9 +189,7 @@ class Scene:
     def _add_wire(self, edge: Json, name: str) -> None:
         """A gradient's way back, and the value's way there."""
         to, slot = edge["to"], edge.get("to_slot", 0)
-        group = self._groups.get(to)
-        if group:
-            to = group["exit"]
+        to = self._groups.get(to, {"exit": to})["exit"]
         node = self._nodes.get(to)
         if node is None or to == name:
             return
@@ -217,7 +213,10 @@ class Scene:
         chips = [self._chip(*one, like) for one in zip(names, refs, strict=True)]
         head = f"{shortened(names[0], 12)}.grad_fn" if names[0] else "grad_fn"
         head = f"ctx = {head}" if self._told.is_users(node) else head
-        label = shortened(self._label(node), 24)
+        label = node["label"]
+        if "own" in node and operation_of(label) in self._builtin:
+            label = message("drawn.yours", label=label)  # a built-in one is there, too
+        label = shortened(label, 24)
         wide = max(len(head) * LETTER + 20, len(label) * SMALL + 14, 92)
         wide = max(wide, self._room_of_sum(name))
         above = card + OUT + max([chip[0] for chip in chips])
@@ -237,13 +236,6 @@ class Scene:
         part["tray"] = [wide, tall if tall > CHIP else TRAY]
         return part
 
-    def _label(self, node: Json) -> str:
-        """The name of a node; beside a built-in one, the learner's says whose it is."""
-        label = node["label"]
-        if "own" in node and operation_of(label) in self._builtin:
-            return message("drawn.yours", label=label)
-        return str(label)
-
     def _room_of_sum(self, node: str) -> float:
         """How wide it is where gradients meet: "2 + 3 = 5"."""
         return self._told.sums[node] * LETTER + 14
@@ -260,24 +252,18 @@ class Scene:
         value = self.data["values"].get((ref or like or {}).get("v"))
         room = len(shortened(title)) * LETTER + (16 if title else 4)
         if value is None or is_short(value):
-            count = 3
-            if value is not None:
-                count = max(3, len(brief_text(self.data, ref or like)))
+            text = "" if value is None else brief_text(self.data, ref or like)
+            count = max(3, len(text))
             letter = LONG if count > MANY_LETTERS else VALUE
             return [max(56, room + count * letter + 14), CHIP]
         rows, columns = len(value["rows"]), max(map(len, value["rows"]), default=0)
-        side = side_of(max(rows, 1), max(columns, 1))
+        side = max(6, min(14, 84 // max(columns, 1), 66 // max(rows, 1)))
         shape = shape_words(value["shape"], (ref or {}).get("ax", ()))
         wide = max(columns * side + 16, room + len(shape) * SMALL + 12)
         return [wide, max(rows * side, 14) + 34]
 
     def _line(self, name: str, kind: str, of: str, at: str, to: str) -> None:
         self.lines[name] = {"k": kind, "of": of, "at": at, "to": to}
-
-
-def side_of(rows: int, columns: int) -> int:
-    """The side of the squares of which an array is drawn."""
-    return max(6, min(14, 84 // columns, 66 // rows))
 
 
 Cell = tuple[str, str, float]
@@ -327,13 +313,3 @@ def _lines(title: str) -> list[str]:
         return [title]
     at = min(gaps, key=how_tight)
     return [title[: at + 1].strip(), title[at + 1 :]]
-
-
-def _sub(node: Json, group: Json) -> str:
-    """The small line of a card."""
-    if node.get("order", 1) > 1:
-        return message("drawn.order", order=node["order"])
-    if node.get("again"):
-        return message("drawn.again")
-    many = len(group["nodes"])
-    return message("picture.nodes", count=many) if many > 1 else ""

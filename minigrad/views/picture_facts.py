@@ -53,8 +53,8 @@ class Facts:
     """What the events say of nodes.
 
     ``names`` and ``values`` are of outputs, by node and number, ``without_wire`` those
-    to which no gradient comes; ``gradients`` the first
-    that came to a node, ``grads`` what a leaf's ``.grad`` is at last.
+    to which no gradient comes; ``gradients`` the first that came to a node, ``grads``
+    what a leaf's ``.grad`` is at last.
     """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
@@ -84,7 +84,16 @@ class Facts:
         kind = event["k"]
         if call := called(event):
             self._calls[call] = event
-            self._pass_on(call, event)
+        for out in event.get("outs", ()):
+            if out.get("v"):
+                self.values[call, out["nr"]] = out["v"]
+            if out.get("name"):
+                self.names[call][out["nr"]] = out["name"]
+            if not out.get("needs", True):
+                self.without_wire[call].add(out["nr"])
+        for given in event.get("ins", ()) if kind == "graph.node" else ():
+            if given.get("leaf") and given.get("v"):
+                self.values.setdefault((given["leaf"], 0), given["v"])
         for change in ctx_changes(event):
             for key, ref in change["set"].items():
                 if ref and key.startswith(("saved.", "attr.")) and _is_kept(ref):
@@ -124,20 +133,6 @@ class Facts:
             letters = sum(map(len, texts)) + 3 * len(parts)
             if letters <= MOST_OF_A_SUM:
                 self.sums[node] = max(self.sums[node], letters)
-
-    def _pass_on(self, name: str, event: Json) -> None:
-        """What came out of a call."""
-        for out in event.get("outs", ()):
-            if out.get("v"):
-                self.values[name, out["nr"]] = out["v"]
-            if out.get("name"):
-                self.names[name][out["nr"]] = out["name"]
-            if not out.get("needs", True):
-                self.without_wire[name].add(out["nr"])
-        if event["k"] == "graph.node":
-            for given in event.get("ins", ()):
-                if given.get("leaf") and given.get("v"):
-                    self.values.setdefault((given["leaf"], 0), given["v"])
 
     def unrecorded(self) -> dict[str, Json]:
         """Calls that have joined no graph: learners' by their ctxs, others by names."""

@@ -15,7 +15,8 @@ MOST_CARDS: Final = 10
 def groups_of(data: Mapping[str, Any]) -> dict[str, Json]:
     """The modules that are shown as one card each, by each of their nodes and leaves.
 
-    The outermost that has others inside is opened as long as few cards come of it.
+    The outermost that has others inside is opened as long as few cards come of it. A
+    leaf belongs to it if nothing else reads it; a node alone is no module.
     """
     graph = data["graph"]
     modules = {one["id"]: one for one in graph.get("modules", ())}
@@ -36,7 +37,21 @@ def groups_of(data: Mapping[str, Any]) -> dict[str, Json]:
     for name, top in tops.items():
         if top:
             members[top].append(name)
-    return _with_leaves(data, modules, members)
+    nodes = {node["id"]: node for node in graph["nodes"]}
+    ends, readers = defaultdict(list), defaultdict(set)
+    for edge in graph["edges"]:
+        ends[edge["from"]].append(edge["to"])
+        readers[edge["to"]].add(edge["from"])
+    found: dict[str, Json] = {}
+    for module, inside in members.items():
+        read = dict.fromkeys([to for one in inside for to in ends[one]])
+        own = [nodes[to] for to in read if nodes[to]["kind"] == "accumulate"]
+        own = [leaf for leaf in own if readers[leaf["id"]] <= set(inside)]
+        if own or len(inside) > 1:
+            group = {"title": modules[module]["label"], "nodes": inside, "leaves": own}
+            group["exit"] = inside[-1]
+            found |= dict.fromkeys([*inside, *[leaf["id"] for leaf in own]], group)
+    return found
 
 
 def _chain(modules: Mapping[str, Json], innermost: str | None) -> list[str]:
@@ -50,26 +65,3 @@ def _chain(modules: Mapping[str, Json], innermost: str | None) -> list[str]:
 
 def _first(chain: Iterable[str], opened: set[str]) -> str | None:
     return next((one for one in chain if one not in opened), None)
-
-
-def _with_leaves(
-    data: Mapping[str, Any],
-    modules: Mapping[str, Json],
-    members: Mapping[str, list[str]],
-) -> dict[str, Json]:
-    """Groups with the leaves that nothing else reads; one of a node alone is none."""
-    nodes = {node["id"]: node for node in data["graph"]["nodes"]}
-    ends, readers = defaultdict(list), defaultdict(set)
-    for edge in data["graph"]["edges"]:
-        ends[edge["from"]].append(edge["to"])
-        readers[edge["to"]].add(edge["from"])
-    found: dict[str, Json] = {}
-    for module, inside in members.items():
-        read = dict.fromkeys([to for one in inside for to in ends[one]])
-        own = [nodes[to] for to in read if nodes[to]["kind"] == "accumulate"]
-        own = [leaf for leaf in own if readers[leaf["id"]] <= set(inside)]
-        if own or len(inside) > 1:
-            group = {"title": modules[module]["label"], "nodes": inside, "leaves": own}
-            group["exit"] = inside[-1]
-            found |= dict.fromkeys([*inside, *[leaf["id"] for leaf in own]], group)
-    return found

@@ -9,8 +9,10 @@ from __future__ import annotations
 from bisect import bisect
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
-from itertools import accumulate, count, cycle
+from itertools import count, cycle
 from typing import Any, Final
+
+import numpy as np
 
 from minigrad.views import graph
 from minigrad.views.picture_sizes import Point, Spot, side, size_of, spread, table_of
@@ -58,12 +60,13 @@ class Places:
         middles, size, curves = self._read(plain) if plain else self._in_columns()
         down, tall, lanes = self._apart(middles, size[1], 0 if plain else ROW)
         columns = Columns(
-            (*self._sizes[name], x, y + down[name]) for name, (x, y) in middles.items()
+            [(*self._sizes[n], x, y + down[n]) for n, (x, y) in middles.items()],
+            [
+                (middles[line["of"]][0], middles[line["to"]][0], line.get("room", 0))
+                for line in self._lines.values()
+            ],
+            SHAPE * size[1],
         )
-        for line in self._lines.values():
-            left, right = (middles[line[end]][0] for end in ("of", "to"))
-            columns.need(left, right, line.get("room", 0))
-        columns.fill(SHAPE * size[1])
         at = {
             name: spread(self._parts[name], columns.moved(x), y + down[name])
             for name, (x, y) in middles.items()
@@ -153,36 +156,34 @@ class Places:
         lanes = zip(count(bottom + ROW, LANE), shares, strict=False)
         return down, max([low for _, low in below]) + lower + margin, lanes
 
-    def columns(self) -> dict[str, int]:
-        """In which column a part stands: as far right as its longest way, from 0 on.
+    def _in_columns(self) -> Layout:
+        """Each part in its column, beside what it reads; with room for lines around.
 
-        A leaf, or data, stands before the first that reads it.
+        A call stands as far right as its longest way, a leaf, or data, before the first
+        that reads it.
         """
         columns = dict.fromkeys(self._parts, 0)
         for line in self._lines.values():  # in the order of the calls
             columns[line["to"]] = max(columns[line["to"]], columns[line["of"]] + 1)
         first: dict[str, int] = {}
+        reads = defaultdict(list)
         for line in self._lines.values():
             of, before = line["of"], columns[line["to"]] - 1
             first[of] = min(first.get(of, before), before)
-        for name, part in self._parts.items():
-            if part["k"] != "call":
-                columns[name] = first.get(name, 0)
-        return columns
-
-    def _in_columns(self) -> Layout:
-        """Each part in its column, beside what it reads; with room for lines around."""
+            reads[line["to"]].append(of)
         members = defaultdict(list)
-        for name, column in self.columns().items():
+        for name, part in self._parts.items():
+            column = columns[name] if part["k"] == "call" else first.get(name, 0)
             members[column].append(name)
-        reads = defaultdict(list)
-        for line in self._lines.values():
-            reads[line["to"]].append(line["of"])
         middles: dict[str, Point] = {}
         left = 0.0
         for _, names in sorted(members.items()):
             wide = max([self._sizes[name][0] for name in names])
-            wanted = {one: self._wanted(reads[one], middles) for one in names}
+            known = {
+                one: [middles[of][1] for of in reads[one] if of in middles]
+                for one in names
+            }
+            wanted = {one: sum(ys) / (len(ys) or 1) for one, ys in known.items()}
             low = min([wanted[one] - self._sizes[one][1] / 2 for one in names])
             for name in sorted(wanted, key=lambda one: wanted[one]):
                 tall = self._sizes[name][1]
@@ -196,16 +197,20 @@ class Places:
         middles = {name: (x, y - high) for name, (x, y) in middles.items()}
         return middles, (left - 2 * NEAR, low - high), defaultdict(list)
 
-    def _wanted(self, reads: list[str], middles: Mapping[str, Point]) -> float:
-        """The height at which a part stands beside those that it reads."""
-        known = [middles[name][1] for name in reads if name in middles]
-        return sum(known) / len(known) if known else 0.0
-
 
 class Columns:
-    """The columns in which parts stand, from left to right."""
+    """The columns in which parts stand, from left to right; how far they move apart.
 
-    def __init__(self, parts: Iterable[tuple[float, float, float, float]]) -> None:
+    As far as lines between neighbours ``need`` room for, if a pane has it; and where
+    they would leave the sides of a pane that is so ``wide`` empty.
+    """
+
+    def __init__(
+        self,
+        parts: Iterable[tuple[float, float, float, float]],
+        needs: Iterable[tuple[float, float, float]],
+        wide: float,
+    ) -> None:
         """Of parts that are so wide and so high around a place."""
         self._spots: list[Spot] = []
         for left, top, right, bottom in sorted(
@@ -216,57 +221,34 @@ class Columns:
                 self._spots.append([left, top, right, bottom])
             last = self._spots[-1]
             last[1:] = min(last[1], top), max(last[2], right), max(last[3], bottom)
-        self._starts = [left for left, *_ in self._spots]
-        self._ends = [right for _, _, right, _ in self._spots]
-        gaps = zip(self._starts[1:], self._ends, strict=False)
-        self._wide = [start - end for start, end in gaps]
-        self._needs = self._wide.copy()
-
-    def need(self, left: float, right: float, room: float) -> None:
-        """So much room is wanted between two places, if one gap is all there is."""
-        first, last = (bisect(self._starts, x) - 1 for x in (left, right))
-        if last == first + 1:
-            self._needs[first] = max(self._needs[first], min(room, FAR))
-
-    def fill(self, wide: float) -> None:
-        """Move them apart: as far as is needed, if a pane has room for that.
-
-        And where they would leave the sides of the pane empty.
-        """
-        wanted = [need - gap for need, gap in zip(self._needs, self._wide, strict=True)]
-        room = max(wide, PANE) - self._ends[-1]
-        share = min(1.0, max(room, 0) / (sum(wanted) or 1))
-        more = [share * one for one in wanted]
-        rest = wide - self._ends[-1] - sum(more)
-        for gap, one in enumerate(more):
-            most = max(FAR - self._wide[gap] - one, 0)
-            more[gap] += min(max(rest, 0) / len(more), most)
-        self._by = [0.0, *accumulate(more)]
-        self._moved = [
-            start + by for start, by in zip(self._starts, self._by, strict=True)
-        ]
+        starts, ends = np.array(self._spots)[:, [0, 2]].T
+        gaps = starts[1:] - ends[:-1]
+        wanted = gaps.copy()
+        for left, right, room in needs:
+            before, at = bisect(starts, left) - 1, bisect(starts, right) - 1
+            if at == before + 1:
+                wanted[before] = max(wanted[before], min(room, FAR))
+        room = max(wide, PANE) - ends[-1]
+        more = (wanted - gaps) * min(1.0, max(room, 0) / (sum(wanted - gaps) or 1))
+        rest = max(wide - ends[-1] - sum(more), 0) / (len(gaps) or 1)
+        more += np.clip(FAR - gaps - more, 0, rest)
+        by = np.cumsum([0, *more])
+        self._knots, self._by = np.ravel([starts, ends], "F"), np.repeat(by, 2)
+        self._starts, self._ends = starts + by, ends + by
 
     def moved(self, x: float) -> float:
         """Where a place is then."""
-        column = max(0, bisect(self._starts, x) - 1)
-        more = 0.0
-        if column < len(self._wide) and x > self._ends[column]:
-            over = (x - self._ends[column]) / self._wide[column]
-            more = (self._by[column + 1] - self._by[column]) * over
-        return x + self._by[column] + more
+        return x + float(np.interp(x, self._knots, self._by))
 
     def _gaps(self, left: float, right: float) -> range:
         """The columns behind the gaps between the columns of two places."""
-        of, to = (bisect(self._moved, x + 1) for x in (left, right))  # they're rounded
+        of, to = (bisect(self._starts, x + 1) for x in (left, right))  # they're rounded
         return range(of, to)
 
     def gaps(self, left: float, right: float) -> list[Point]:
         """Those between the columns of two places."""
-        ends, starts = self._ends, self._moved
-        return [
-            (ends[one - 1] + self._by[one - 1], starts[one])
-            for one in self._gaps(left, right)
-        ]
+        between = self._gaps(left, right)
+        return [(self._ends[one - 1], self._starts[one]) for one in between]
 
     def beyond(self, left: float, right: float, below: bool) -> float:
         """The height of a line above all columns between two places, or below them."""
@@ -283,15 +265,13 @@ def _port(line: Json) -> str:
 
 def _path(left: Point, points: list[Point], right: Point) -> str:
     """A curve from the side of one part to that of another."""
-    start = f"M{_written(left)}"
     if not points:
         by = max(30, (right[0] - left[0]) / 2)
-        points = [(left[0] + by, left[1]), (right[0] - by, right[1]), right]
-        return f"{start}C{' '.join(map(_written, points))}"
+        points = [left, (left[0] + by, left[1]), (right[0] - by, right[1]), right]
     first, *rest = points
-    start += f"L{_written(first)}" if abs(left[0] - first[0]) > 1 else ""
+    start = f"L{_written(first)}" if abs(left[0] - first[0]) > 1 else ""
     end = f"L{_written(right)}" if abs(right[0] - points[-1][0]) > 1 else ""
-    return f"{start}C{' '.join(map(_written, rest))}{end}"
+    return f"M{_written(left)}{start}C{_written(*rest)}{end}"
 
 
 def _across(
@@ -301,16 +281,11 @@ def _across(
     way, high = f"M{_written(start)}", start[1]
     heights = [end[1]] if lane is None else [lane, end[1]]
     for (left, right), y in zip((gaps[0], gaps[-1]), heights, strict=False):
-        way += f"L{_written((left, high))}{_turn((left, high), (right, y), share)}"
+        x = left + (right - left) * share
+        way += f"L{_written((left, high))}C{_written((x, high), (x, y), (right, y))}"
         high = y
     return f"{way}L{_written(end)}"
 
 
-def _turn(start: Point, end: Point, share: float) -> str:
-    middle = start[0] + (end[0] - start[0]) * share
-    turns = [(middle, start[1]), (middle, end[1]), end]
-    return f"C{' '.join(map(_written, turns))}"
-
-
-def _written(point: Point) -> str:
-    return " ".join([f"{one:.1f}".removesuffix(".0") for one in point])
+def _written(*points: Point) -> str:
+    return " ".join([f"{one:.1f}".removesuffix(".0") for p in points for one in p])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from minigrad.tracing import places
 from minigrad.tracing.budget import ctx_changes
 from minigrad.tracing.messages import message
-from minigrad.views.matching import renamed, source_of
+from minigrad.views.matching import Calls, renamed, source_of
 from minigrad.views.picture_facts import called
 from minigrad.views.values import brief_text, number
 
@@ -34,6 +34,7 @@ class PictureValues:
     def __init__(
         self,
         data: Json,
+        calls: Calls,
         names: Mapping[str, str] | None,
         shared: Container[str],
         kept: str,
@@ -42,22 +43,14 @@ class PictureValues:
         self.places: dict[Thing, tuple[str, str]] = {}
         """Where each thing is drawn: its address, and the node it hangs on."""
         self._names, self._shared, self._kept = names, shared, kept
-        self._own = {e["cid"] for e in data["events"] if e["k"] == "ctx.new"}
-        self._nodes = {node["id"]: node for node in data["graph"]["nodes"]}
-        self._edges = {edge["id"]: edge for edge in data["graph"]["edges"]}
+        self._nodes, self._edges, self._calls = calls.nodes, calls.edges, calls.events
+        self._own = calls.ctxs
         self._ctxs = {ctx["id"]: ctx for ctx in data["ctxs"]}
-        nodes = self._nodes.items()
-        leaves = {name for name, node in nodes if node["kind"] == "accumulate"}
-        self._calls = {
-            name: event
-            for event in data["events"]
-            if (name := called(event)) and name not in leaves
-        }
         given = [one for event in self._calls.values() for one in event.get("ins", ())]
         self._sources = {source_of(one): one for one in given[::-1] if source_of(one)}
         self._full: set[str] = set()  # leaves that have a .grad
         self._grads: dict[str, str] = {}  # what is kept as a .grad -> its leaf's node
-        self._passing: set[Thing] = set()
+        self._passing: dict[Thing, None] = {}
 
     def changes(self, position: int) -> Iterator[tuple[Thing, Json | None]]:
         """What has another value after so many events; at 0 what there is at first."""
@@ -92,7 +85,7 @@ class PictureValues:
                 yield ("value", call, str(out.get("nr", slot))), out.get("v")
         for thing, ref in self._gradients(kind, node, event):
             if thing[0] != "grad":
-                self._passing.add(thing)
+                self._passing[thing] = None
             yield thing, ref
         for one in event.get("mem", {}).get("add", ()):
             if one["key"] == "grad":
@@ -148,23 +141,21 @@ class PictureValues:
         own = ctx in self._own and key.startswith(("saved.", "attr."))
         return self._kept == OWN and own
 
-    def content(self, ref: Json | None) -> Hashable:
+    def content(self, ref: Json | None) -> Any:
         """All that can be seen of a value: equal for equal ones of two recordings."""
         if ref is None:
             return None
         if ref["t"] == "L":
-            return tuple([self.content(item) for item in ref["i"]])
+            return [self.content(item) for item in ref["i"]]
         value = self.value(ref)
         if value is None:
             return str(ref.get("r"))
-        ends = [
-            v if v is None else f"{v + 0.0:.6g}" for v in (value["min"], value["max"])
-        ]
-        counts = value["nan"], value.get("inf", 0)
-        rows = tuple(map(tuple, value["rows"]))
-        rest = ref["v"] if value["cut"] and self._kept == ALL else ""
-        is_stale = ref["t"] == "S" and ref["now"] != ref["ver"]
-        return (value["dtype"], *value["shape"], *ends, *counts, rows, rest, is_stale)
+        seen = value | {"stale": ref["t"] == "S" and ref["now"] != ref["ver"]}
+        for end in ("min", "max"):
+            seen[end] = value[end] and f"{value[end]:.6g}"
+        if value["cut"] and self._kept == ALL:
+            seen["rest"] = ref["v"]
+        return seen
 
     def value(self, ref: Json) -> Json | None:
         """What is shown of an array."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,15 +13,18 @@ from minigrad import errors
 from minigrad.engine.core.function import Function
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.codes import codes_of
+from minigrad.tracing.edits import Edit, edited
 from minigrad.tracing.foreign import torch_module
+from minigrad.tracing.messages import message
 from minigrad.tracing.picture_words import stop
+from minigrad.tracing.places import asked_for, fitting, leaf_called, places_at, refused
 from minigrad.tracing.program import MOST_BYTES
 from minigrad.tracing.terms import add_terms
 from minigrad.tracing.trace import step_that_says, steps_that_say, write_whole
 from minigrad.views import page, picture
 from minigrad.views.numbers import Asking, Explanation, node_named
 from minigrad.views.plots import Lines
-from minigrad.views.whatif import WhatIf, connect, is_notebook, what_if
+from minigrad.views.whatif import WhatIf, connect, is_notebook
 
 FEW_BYTES: Final = 5_000_000
 _PLACE: Final = ("d", "s", "l", "ph", "cid")  # where an event stands
@@ -37,8 +41,20 @@ class Recording(Trace):
         return write_whole("save_html", path, page.page_of(self._pictured()))
 
     def to_markdown(self, level: int = 2) -> str:
-        """The sentences of a level as Markdown; levels are those of ``sentences``."""
-        return page.markdown_of(self.data, level)
+        """The sentences of a level as Markdown; levels are those of ``sentences``.
+
+        The player saves the same text.
+        """
+
+        def plain(text: str) -> str:  # on one line, in which Markdown sees no marks
+            return re.sub(r"[\\`*_<>]", r"\\\g<0>", " ".join(text.split()))
+
+        lines = [f"# {plain(page.title_of(self.data))}", ""]
+        says = enumerate(self.sentences(level), 1)
+        lines += [f"{number}. {plain(say)}" for number, say in says]
+        if error := self.data["meta"].get("error"):
+            lines += ["", f"{message('text.error')} {plain(error)}"]
+        return "\n".join(lines) + "\n"
 
     def ask(
         self, question: str, choices: Sequence[str], answer: str, *, before: str
@@ -145,7 +161,33 @@ class Recording(Trace):
         >>> x.grad
         tensor(6.)
         """
-        return what_if(self, step, saved, attributes, gradient, node, leaf)
+        data, at = self.data, 0
+        if isinstance(step, str):
+            at = step_that_says(self, step, "what_if") if step or not leaf else 0
+        elif 1 <= step <= len(self):
+            at = step
+        else:
+            raise refused(
+                f"there is no step {step}: the recording has {len(self)} steps",
+                f"give a number from 1 to {len(self)}, or words of a sentence",
+            )
+        there = places_at(data, at, node) if at else []
+        wanted: list[tuple[str, Any, Any]] = []
+        wanted += [("entry", f"saved.{key}", new) for key, new in (saved or {}).items()]
+        wanted += [("entry", f"attr.{k}", new) for k, new in (attributes or {}).items()]
+        if gradient is not None:
+            by_output = gradient if isinstance(gradient, Mapping) else {None: gradient}
+            wanted += [("gradient", key, new) for key, new in by_output.items()]
+        asked = [(asked_for(there, kind, key, at), new) for kind, key, new in wanted]
+        asked += [(leaf_called(data, name), new) for name, new in (leaf or {}).items()]
+        if not asked:
+            raise refused(
+                f"nothing is to be another at step {at}",
+                "give saved=, attributes= or gradient=. There is "
+                f"{', '.join(map(str, there)) or 'nothing'}",
+            )
+        edits = [Edit(one, fitting(data, one, new)) for one, new in asked]
+        return WhatIf(self, edited(self, edits))
 
     def explain(
         self, what: str, element: Sequence[int] | None = None, *, output: int = 0

@@ -44,10 +44,8 @@ STARTS: Final = {
 FILES: Final = (*[f"{n}.js" for n in STARTS], *[f"{n}.css" for n in SHEETS])
 ESBUILD: Final = ("npx", "--yes", "esbuild@0.28.2", "--minify", "--loader=css")
 QUICK: Final = partial(gzip.compress, mtime=0)
-TERSER_OPTIONS: Final = (
-    "passes=2,pure_getters,sequences=false,unsafe"  # what packs best
-)
-TERSER: Final = ("npx", "--yes", "terser@5.51.4", "--module", "-m", "-c")
+PACKS_BEST: Final = "passes=2,pure_getters,sequences=false,unsafe"
+TERSER: Final = ("npx", "--yes", "terser@5.51.4", "--module", "-m", "-c", PACKS_BEST)
 
 IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 # The digits of a page are what is printed, but for what HTML would escape, and \.
@@ -171,11 +169,9 @@ def main() -> int:
     """Make all bundles."""
     BUNDLES.mkdir(exist_ok=True)
     for file in FILES:
-        command = (*TERSER, TERSER_OPTIONS) if file.endswith(".js") else ESBUILD
-        done = subprocess.run(
-            command, input=written(file), stdout=subprocess.PIPE, text=True, check=True
-        )
-        _keep(file, written(file), done.stdout)
+        command = TERSER if file.endswith(".js") else ESBUILD
+        short = subprocess.check_output(command, input=written(file), text=True)
+        _keep(file, written(file), short)
     bundle.cache_clear()
     from zopfli import gzip as smallest
 

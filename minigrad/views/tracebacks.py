@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,29 +33,24 @@ def show(
     tb_offset: int | None = None,
 ) -> None:
     """Show an exception of a cell; the whole of it remains for ``%tb``."""
-    left_out = [part for part in parts(traceback) if is_ours(part)]
+    whole = list(parts(traceback))
+    left_out = [part for part in whole if is_ours(part)]
     shows_itself = hasattr(error, "_render_traceback_")
-    wanted = is_teaching() and left_out and is_learners(error, traceback)
-    if shows_itself or not wanted:
+    # Anything else that is raised in our lines is a fault of ours, and wants them all.
+    is_learners = isinstance(error, errors.MinigradError) or not is_ours(whole[-1])
+    if shows_itself or not (is_teaching() and left_out and is_learners):
         shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
         return
     sys.last_type, sys.last_value, sys.last_traceback = kind, error, traceback
-    hidden = [*left_out, *filter(runs_a_magic, parts(traceback))]
+    # IPython makes a line of a cell with %%step.
+    magics = [part.tb_frame.f_code.co_name == "run_cell_magic" for part in whole[1:]]
+    hidden = [*left_out, *itertools.compress(whole, magics)]
     text = shell.InteractiveTB.structured_traceback(
         kind, error, without(traceback, hidden), tb_offset=tb_offset
     )
     text = [errors.in_words(line) for line in text]
     count = errors.count_of(len(left_out), "call")
     shell._showtraceback(kind, error, [*text, LEFT_OUT.format(count=count)])
-
-
-def is_learners(error: BaseException, traceback: TracebackType) -> bool:
-    """Whether our lines say nothing: the error is meant for the learner, or from them.
-
-    Anything else that is raised in our lines is a fault of ours, and wants them all.
-    """
-    *_, last = parts(traceback)
-    return isinstance(error, errors.MinigradError) or not is_ours(last)
 
 
 def parts(traceback: TracebackType | None) -> Iterator[TracebackType]:
@@ -67,12 +63,6 @@ def parts(traceback: TracebackType | None) -> Iterator[TracebackType]:
 def is_ours(part: TracebackType) -> bool:
     """Whether a call is one of minigrad's own."""
     return part.tb_frame.f_code.co_filename.startswith(PACKAGE)
-
-
-def runs_a_magic(part: TracebackType) -> bool:
-    """Whether this is the line that IPython makes of a cell with ``%%step``."""
-    inner = part.tb_next
-    return inner is not None and inner.tb_frame.f_code.co_name == "run_cell_magic"
 
 
 def without(

@@ -20,16 +20,8 @@ import numpy as np
 from minigrad import errors
 from minigrad.tracing.edits import Edit, edited
 from minigrad.tracing.messages import in_turn, joined, message
-from minigrad.tracing.places import (
-    asked_for,
-    fitting,
-    leaf_called,
-    place_at,
-    places_at,
-    refused,
-)
+from minigrad.tracing.places import fitting, place_at, refused
 from minigrad.tracing.program import why_not
-from minigrad.tracing.trace import step_that_says
 from minigrad.views import page, script
 from minigrad.views.comparing import Comparison
 from minigrad.views.forms import has_kernel, widget_class
@@ -76,31 +68,27 @@ class WhatIf(Comparison):
     @property
     def outcome(self) -> str:
         """What ends otherwise than it did."""
-        return outcome(*[side.data for side in self._sides])
-
-
-def outcome(was: Json, now: Json) -> str:
-    """What ends otherwise in one recording than in another, in a sentence."""
-    sides = [(was, refs_at_end(was)), (now, refs_at_end(now))]
-    told = []
-    for name in {**sides[0][1], **sides[1][1]}:
-        refs = [(data, ends.get(name)) for data, ends in sides]
-        values = [ref and data["values"].get(ref.get("v"), ref) for data, ref in refs]
-        if values[0] == values[1]:
-            continue
-        absent = message("what-if.not-there")
-        texts = [brief_text(*side) if side[1] else absent for side in refs]
-        are_arrays = all([value and "rows" in value for value in values])
-        place, texts = apart(values, texts) if are_arrays else ("", texts)
-        key = "what-if.end.at" if place else "what-if.end"
-        if texts[0] == texts[1]:
-            key = "what-if.end.further"
-        told.append(message(key, name=name, place=place, was=texts[0], now=texts[1]))
-    if len(told) > MOST_ENDS:
-        more = len(told) - MOST_ENDS
-        told[MOST_ENDS:] = [message("what-if.ends.more", count=more)]
-    ends = message("what-if.ends.between").join(told)
-    return message("what-if.then" if told else "what-if.then.same", ends=ends)
+        sides = [(side.data, refs_at_end(side.data)) for side in self._sides]
+        told = []
+        for name in {**sides[0][1], **sides[1][1]}:
+            refs = [(data, ends.get(name)) for data, ends in sides]
+            values = [r and data["values"].get(r.get("v"), r) for data, r in refs]
+            if values[0] == values[1]:
+                continue
+            absent = message("what-if.not-there")
+            texts = [brief_text(*side) if side[1] else absent for side in refs]
+            are_arrays = all([value and "rows" in value for value in values])
+            place, texts = apart(values, texts) if are_arrays else ("", texts)
+            key = "what-if.end.at" if place else "what-if.end"
+            if texts[0] == texts[1]:
+                key = "what-if.end.further"
+            was, now = texts
+            told.append(message(key, name=name, place=place, was=was, now=now))
+        if len(told) > MOST_ENDS:
+            more = len(told) - MOST_ENDS
+            told[MOST_ENDS:] = [message("what-if.ends.more", count=more)]
+        ends = message("what-if.ends.between").join(told)
+        return message("what-if.then" if told else "what-if.then.same", ends=ends)
 
 
 def refs_at_end(data: Json) -> dict[str, Json]:
@@ -120,45 +108,6 @@ def refs_at_end(data: Json) -> dict[str, Json]:
         error = data["meta"]["error"].splitlines()[0]
         found[message("what-if.the-end")] = {"t": "P", "r": error}
     return found
-
-
-def what_if(
-    recording: Recording,
-    step: int | str,
-    saved: Mapping[int, Any] | None,
-    attributes: Mapping[str, Any] | None,
-    gradient: Any,
-    node: str,
-    leaf: Mapping[str, Any] | None,
-) -> WhatIf:
-    """The program of ``recording`` once more, with other values from ``step`` on."""
-    data, at = recording.data, 0
-    if isinstance(step, str):
-        at = step_that_says(recording, step, "what_if") if step or not leaf else 0
-    elif 1 <= step <= len(recording):
-        at = step
-    else:
-        raise refused(
-            f"there is no step {step}: the recording has {len(recording)} steps",
-            f"give a number from 1 to {len(recording)}, or words of a sentence",
-        )
-    there = places_at(data, at, node) if at else []
-    wanted: list[tuple[str, Any, Any]] = []
-    wanted += [("entry", f"saved.{key}", new) for key, new in (saved or {}).items()]
-    wanted += [("entry", f"attr.{k}", new) for k, new in (attributes or {}).items()]
-    if gradient is not None:
-        by_output = gradient if isinstance(gradient, Mapping) else {None: gradient}
-        wanted += [("gradient", key, new) for key, new in by_output.items()]
-    asked = [(asked_for(there, kind, key, at), new) for kind, key, new in wanted]
-    asked += [(leaf_called(data, name), new) for name, new in (leaf or {}).items()]
-    if not asked:
-        raise refused(
-            f"nothing is to be another at step {at}",
-            "give saved=, attributes= or gradient=. There is "
-            f"{', '.join(map(str, there)) or 'nothing'}",
-        )
-    edits = [Edit(one, fitting(data, one, new)) for one, new in asked]
-    return WhatIf(recording, edited(recording, edits))
 
 
 class Edits:
@@ -184,7 +133,7 @@ class Edits:
         return {"why": message("what-if.why-not", why=why, fix=fix)}
 
     def describe(self, asked: Json) -> Json:
-        """What stands at a place of the page, to be typed over; nothing if it can't.
+        """What is at a place of the page, to be typed over; nothing if it can't be.
 
         ``number`` is what is dragged, and ``step`` by how much.
         """
@@ -200,10 +149,9 @@ class Edits:
     def edit(self, asked: Json) -> Json:
         """The run with the edits that are ``asked`` for, as the page plays it."""
         run = self._run(asked["edits"])
-        told = outcome(self._recording.data, run.data)
-        differing = Comparison(self._recording, run).differing()
+        both = WhatIf(self._recording, run)
         trace = page.played(run._pictured())
-        return {"trace": trace, "say": told, "differing": differing}
+        return {"trace": trace, "say": both.outcome, "differing": both.differing()}
 
     def _run(self, edits: list[Json]) -> Recording:
         run = self._recording

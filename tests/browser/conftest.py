@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from minigrad import _workspace
-from minigrad.views import Recording
+from minigrad.views.recording import Recording
 from tests.browser.laboratory import FLAGS, ROOT, Lab, running_lab
 from tests.views import stories
 

@@ -25,7 +25,8 @@ from minigrad import _bootstrap
 from minigrad.autograd import Function
 from minigrad.bench.engine import builtin_chain, custom_chain
 from minigrad.tracing import Recorder, Trace
-from minigrad.views import Recording, graph, page, picture, record
+from minigrad.views import graph, page, picture
+from minigrad.views.recording import Recording, record
 from tests.browser.laboratory import FLAGS, Lab, Notebook, running_lab
 from tests.browser.pictures import recorded
 

@@ -16,8 +16,8 @@ from playwright.sync_api import sync_playwright
 import minigrad
 from minigrad import _bootstrap
 from minigrad.autograd import Function
-from minigrad.views import record, script
-from minigrad.views.recording import Recording
+from minigrad.views import script
+from minigrad.views.recording import Recording, record
 from minigrad.views.whatif import Edits
 from tests.browser.laboratory import FLAGS, wait_for_player
 

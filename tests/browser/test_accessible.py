@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Frame
 
-from minigrad.views import Recording, compare
+from minigrad.views.comparing import compare
+from minigrad.views.recording import Recording
 from tests.browser.conftest import ALL_OPEN, READY
 from tests.browser.seen import unreadable
 from tests.browser.test_player_page import real

@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from minigrad.views import Recording
+from minigrad.views.recording import Recording
 from tests.browser.conftest import READY, Open
 from tests.views import stories
 

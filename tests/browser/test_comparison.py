@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import Page
 
 import minigrad
-from minigrad.views import Comparison, compare, step
+from minigrad.views.comparing import Comparison, compare
+from minigrad.views.recording import step
 from tests.browser.conftest import READY
 from tests.views.test_comparing import Attribute, Saved, Thrice, of, recorded
 

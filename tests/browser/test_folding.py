@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from minigrad.views import Recording
+from minigrad.views.recording import Recording
 from tests.tracing import happenings
 from tests.tracing.any_program import recorded
 from tests.views import stories

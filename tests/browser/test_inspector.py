@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 import minigrad as mg
 from minigrad.tracing.values import bytes_text
-from minigrad.views import record
+from minigrad.views.recording import record
 from tests.browser.conftest import Open
 from tests.browser.seen import unreadable
 from tests.browser.test_player_page import real

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page
 import minigrad
 from minigrad import nn
 from minigrad.autograd import Function, forward_ad
-from minigrad.views import record
+from minigrad.views.recording import record
 from tests.browser.conftest import ALL_OPEN
 from tests.browser.laboratory import ROOT, wait_for_player
 from tests.browser.pictures import FOLDER, STORY, recorded

@@ -9,6 +9,7 @@ from playwright.sync_api import Page
 
 import minigrad
 from minigrad.views import graph
+from minigrad.views.recording import Recording
 from tests.browser.conftest import Open
 from tests.views import stories
 
@@ -18,7 +19,7 @@ def test_without_a_renderer_all_nodes_are_drawn(
 ) -> None:
     monkeypatch.setattr(graph, "renderers", list)
     data = stories.fan_in()
-    page = look(minigrad.views.Recording(data)._pictured(), 2)
+    page = look(Recording(data)._pictured(), 2)
     assert page.locator("g.node").count() == len(data["graph"]["nodes"])
     page.evaluate("player.player.go(1e9)")
     assert page.locator('g.edge[data-state="sent"]').count() == len(

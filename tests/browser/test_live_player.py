@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Frame, Page
 
 import minigrad as mg
-from minigrad.views import LivePlayer, live
+from minigrad.views.live_player import LivePlayer, live
 from tests.browser.conftest import ALL_OPEN, READY
 from tests.browser.seen import unreadable
 from tests.browser.test_accessible import AXE, OUTSIDE, RUN_AXE

@@ -14,9 +14,10 @@ from playwright.sync_api import Browser, Page
 
 import minigrad
 from minigrad import nn
-from minigrad.views import Recording, graph, record
+from minigrad.views import graph
 from minigrad.views import page as pages
 from minigrad.views.picture import groups_of, pictures_of
+from minigrad.views.recording import Recording, record
 from minigrad.views.values import brief_text
 from tests.browser import scenes
 from tests.browser.laboratory import wait_for_player

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page
 
 import minigrad
 from minigrad.autograd import Function
-from minigrad.views import Recording, record, step
+from minigrad.views.recording import Recording, record, step
 from tests.browser.conftest import READY
 from tests.browser.seen import on_screen
 from tests.views import stories

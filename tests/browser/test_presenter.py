@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page
 
 import minigrad as mg
-from minigrad.views import Recording
+from minigrad.views.recording import Recording
 from tests.browser import scenes
 from tests.browser.conftest import READY, Open
 from tests.browser.presented import SIZES, faults

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from playwright.sync_api import Page
 
 import minigrad as mg
-from minigrad.views import Recording
+from minigrad.views.recording import Recording
 from tests.browser.conftest import Open
 from tests.views import stories
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from minigrad.views import Recording
+from minigrad.views.recording import Recording
 from tests.browser.conftest import ALL_OPEN, READY
 from tests.browser.test_player_page import real
 

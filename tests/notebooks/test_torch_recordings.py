@@ -7,7 +7,8 @@ import pytest
 import minigrad
 from minigrad import errors
 from minigrad.course.notebook import two_engines
-from minigrad.views import compare, step
+from minigrad.views.comparing import compare
+from minigrad.views.recording import step
 from tests.notebooks.torch_recordings import NAMES, program
 
 

@@ -11,7 +11,7 @@ import pytest
 import minigrad as mg
 from minigrad.lint import TeachingWarning
 from minigrad.tracing.happenings import advice_of
-from minigrad.views import Recording
+from minigrad.views.recording import Recording
 from tests.views.folding import facts_at
 
 

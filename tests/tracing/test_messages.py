@@ -12,8 +12,8 @@ import pytest
 import minigrad as mg
 from minigrad.tracing import messages, translation
 from minigrad.tracing.codes import APPLY_PHASES, BACKWARD_PHASES
-from minigrad.views import page, record, script
-from minigrad.views.recording import Recording
+from minigrad.views import page, script
+from minigrad.views.recording import Recording, record
 from tests.tracing import happenings
 from tests.tracing.programs import record_failure, record_scale
 from tests.tracing.pseudo import translated, untranslated

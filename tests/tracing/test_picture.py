@@ -14,8 +14,8 @@ from minigrad import nn
 from minigrad.autograd import Function
 from minigrad.tracing import Recorder, Trace, log
 from minigrad.tracing.trace import TraceFileError
-from minigrad.views import record
 from minigrad.views.picture import pictures_of
+from minigrad.views.recording import record
 from tests.tracing import happenings
 from tests.tracing.any_program import faults
 from tests.tracing.pictures import inconsistencies

@@ -17,7 +17,8 @@ from minigrad.engine import observe
 from minigrad.tracing import Recorder, Trace
 from minigrad.tracing.log import EventLog
 from minigrad.tracing.pictures import picture
-from minigrad.views import graph, record, step
+from minigrad.views import graph
+from minigrad.views.recording import record, step
 from tests.tracing import happenings
 from tests.tracing.happenings import Cube
 from tests.tracing.programs import Breaks, events_of

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import minigrad as mg
-from minigrad.views import Recording
+from minigrad.views.recording import Recording
 
 Array = Any
 CALLS: list[int] = []

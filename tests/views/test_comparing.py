@@ -12,7 +12,8 @@ import pytest
 import minigrad
 from minigrad import Tensor, errors
 from minigrad.autograd import Function
-from minigrad.views import Comparison, Recording, compare, record, step
+from minigrad.views.comparing import Comparison, compare
+from minigrad.views.recording import Recording, record, step
 from tests.tracing import happenings
 from tests.views import stories
 from tests.views.folding import state_at

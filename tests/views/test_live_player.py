@@ -12,7 +12,8 @@ import pytest
 
 import minigrad as mg
 from minigrad import errors
-from minigrad.views import LivePlayer, graph, live
+from minigrad.views import graph
+from minigrad.views.live_player import LivePlayer, live
 
 
 class Doubled(mg.autograd.Function):

@@ -12,7 +12,8 @@ import pytest
 import minigrad
 from minigrad import errors
 from minigrad.utils.data import DataLoader, TensorDataset
-from minigrad.views import loss_curve, training
+from minigrad.views import loss_curve
+from minigrad.views.loss_curve import training
 
 
 def test_batches_of_all_epochs_in_order_and_a_bar(

@@ -205,8 +205,3 @@ def test_empty_cell_is_no_error(
     shell: InteractiveShell, shown: list[Recording]
 ) -> None:
     assert shell.run_cell("%%step\n# nothing\n").success
-
-
-def test_registering_needs_no_ipython(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(__import__("sys").modules, "IPython")
-    magics.register_if_ipython()

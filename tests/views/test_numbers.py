@@ -10,7 +10,7 @@ import pytest
 
 import minigrad as mg
 from minigrad import errors
-from minigrad.views import Recording, load_trace
+from minigrad.views.recording import Recording, load_trace
 
 
 class Square(mg.autograd.Function):

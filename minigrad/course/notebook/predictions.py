@@ -12,7 +12,8 @@ from minigrad import errors
 from minigrad.course.check import SOLVED, WRONG, panel, with_code
 from minigrad.course.notebook import journal
 from minigrad.course.notebook.widgets import Sheet
-from minigrad.views import forms, step
+from minigrad.views import forms
+from minigrad.views.recording import step
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from minigrad.course.check import (
     Verdict,
 )
 from minigrad.course.exercises import catalogue as exercises
-from minigrad.views import Recording
 from minigrad.views.comparing import Comparison
+from minigrad.views.recording import Recording
 
 _last: dict[str, tuple[Verdict, Any]] = {}
 """What was checked last in this session, by exercise."""

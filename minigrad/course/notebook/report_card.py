@@ -26,7 +26,8 @@ from minigrad.lint import teaching
 from minigrad.mistakes import TABLE
 from minigrad.tracing.memory import held_by, root_of
 from minigrad.tracing.trace import write_whole
-from minigrad.views import page, plots, step
+from minigrad.views import page, plots
+from minigrad.views.recording import step
 
 ASKED: Final = (
     "Where did the loss begin, and why there?",

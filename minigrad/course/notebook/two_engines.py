@@ -14,8 +14,8 @@ from typing import Any, Final
 import minigrad
 from minigrad import errors
 from minigrad.tracing.codes import lines_of
-from minigrad.views import Recording, compare, load_trace, step
-from minigrad.views.comparing import Comparison
+from minigrad.views.comparing import Comparison, compare
+from minigrad.views.recording import Recording, load_trace, step
 
 RECORDINGS: Final = Path(__file__).parent / "torch_recordings"
 """What torch 2.13 did with the programs of lesson 17, to be shown where it isn't."""

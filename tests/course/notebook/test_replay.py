@@ -14,7 +14,7 @@ from minigrad.course import check, examine, step_through
 from minigrad.course.check.verdict import CheckFailed
 from minigrad.course.exercises import catalogue as exercises
 from minigrad.course.notebook import replay
-from minigrad.views import Recording
+from minigrad.views.recording import Recording
 from tests.answers import rows
 
 GYM = [name for name in exercises.gym_names() if exercises.load(name).kind == "W"]

@@ -15,8 +15,9 @@ import traceback
 from dataclasses import dataclass
 
 import minigrad
-from minigrad.views import Recording, page
+from minigrad.views import page
 from minigrad.views.magics import run_session, session_code
+from minigrad.views.recording import Recording
 
 FILE = "<playground>"
 VALUES = (2.0, 3.0, 5.0, 7.0)
