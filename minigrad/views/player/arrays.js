@@ -3,8 +3,8 @@
 
 import { svgElement } from "./dom.js";
 
-/** The side of the squares; minigrad.views.picture leaves this much room. */
-const sideOf = (/** @type {number} */ rows, /** @type {number} */ columns) =>
+// The side of the squares; minigrad.views.picture leaves this much room.
+const sideOf = (rows, columns) =>
   Math.max(6, Math.min(14, Math.floor(84 / columns), Math.floor(66 / rows)));
 
 // A value's squares, its left top at 0 0; one group of two paths, however many there are.

@@ -16,7 +16,6 @@ import { pictureOf } from "./saving.js";
 const REST = blankState();
 
 export class Comparison extends Player {
-  /** @param {HTMLElement} root @param {Compared} data @param {PlayerOptions} options */
   constructor(root, data, options = {}) {
     super(root, joined(data), { ...options, side: true }); // what differs is not edited
     if (!options.position) this.goToDifference();
@@ -33,12 +32,11 @@ export class Comparison extends Player {
     const sentence = element("div", "sentence", this.say, this.next);
     const lead = element("p", { className: "difference", hidden: !data.lead }, data.lead);
     const both = (this.stage = element("div", "sides"));
-    /** @type {Player[]} */
     this.sides = data.traces.map((one, which) => {
       const place = element("div", "side");
       both.append(place);
       // Before the side's own: its keys are those of both.
-      place.addEventListener("keydown", (/** @type {Key} */ event) => {
+      place.addEventListener("keydown", (event) => {
         this.onKey(event);
         event.stopImmediatePropagation();
       });
@@ -55,7 +53,7 @@ export class Comparison extends Player {
       return side;
     });
     trace.events.forEach((event) => {
-      event.say = [...new Set(event.of.map((/** @type {TraceEvent} */ one) => one.say))].join(" ");
+      event.say = [...new Set(event.of.map((one) => one.say))].join(" ");
     });
     this.found = new Found(this);
     root.replaceChildren(lead, sentence, this.found.box, both, this.buildBar(), this.help);
@@ -64,7 +62,7 @@ export class Comparison extends Player {
     for (const side of this.sides) side.root.style.removeProperty("--tall");
     new ResizeObserver(() => this.arrange()).observe(root);
     this.arrange();
-    root.addEventListener("keydown", (/** @type {Key} */ event) => this.onKey(event));
+    root.addEventListener("keydown", (event) => this.onKey(event));
   }
 
   // Beside each other where both can be read as a whole, else above each other.
@@ -92,7 +90,7 @@ export class Comparison extends Player {
     const both = this.graphs;
     return {
       svg: both.find(({ svg }) => svg)?.svg,
-      zoom: (/** @type {number} */ by) => both.forEach((one) => one.svg && one.zoom(by)),
+      zoom: (by) => both.forEach((one) => one.svg && one.zoom(by)),
       fit: () => both.forEach((one) => one.svg && one.fit()),
     };
   }

@@ -7,7 +7,6 @@ import { message } from "./messages.js";
 const SHOWN = "[data-place]:not(.edge, .op)"; // what shows a value
 
 export class Edited {
-  /** @param {PlayerOptions["python"]} [python] */
   constructor(python) {
     this.python = python;
     this.told = element("p", { className: "told", role: "status" });
@@ -55,7 +54,7 @@ export class Edited {
   }
 
   render() {
-    const words = (this.player.trace.meta.edits || []).map((/** @type {any} */ edit) => message("edit.is", edit));
+    const words = (this.player.trace.meta.edits || []).map((edit) => message("edit.is", edit));
     setText(this.told, [...words, this.outcome()].join(" ").trim());
     this.box.hidden = !this.told.textContent && !this.note.textContent;
   }
@@ -90,10 +89,7 @@ export function isUndo(event) {
   return (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key === "z";
 }
 
-/**
- * The places where the page shows what was edited.
- * @param {Trace} trace @returns {Set<string>}
- */
+// The places where the page shows what was edited.
 function editedPlaces({ meta, events, graph }) {
   const found = new Set();
   for (const { place } of meta.edits || []) {

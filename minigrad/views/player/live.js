@@ -8,15 +8,6 @@ import { fitFrame, followTheme, recall, remember } from "./page.js";
 import { Player } from "./player.js";
 import { succeed } from "./successor.js";
 
-/** @typedef {{ kind: string, low?: number, high?: number, step?: number }} Input */
-
-/**
- * What Python shows: a recording, what its inputs are and have, what is wrong with
- * them, what was printed and drawn (HTML), and the change that led to it.
- * @typedef {{ trace: Trace, inputs: Record<string, Input>, values: Record<string, string | boolean>, problems:
- * Record<string, string>, printed: string, drawn: string, by: string }} Shown
- */
-
 const TYPED_AFTER = 400; // ms without a key: what was typed is meant
 const SAID_AFTER = 600; // ms without a change: a screen reader hears what is so now
 const WAITS_AFTER = 600;
@@ -36,7 +27,6 @@ class Live {
     this.root = root;
     this.channel = channel;
     this.memory = `minigrad player ${root.dataset.key}`;
-    /** @type {Map<string, Field> | null} */
     this.fields = null; // name -> field
     this.change = ""; // the newest change made here
     this.changes = 0;
@@ -52,7 +42,8 @@ class Live {
     channel.onShown = (text) => this.show(JSON.parse(text));
   }
 
-  /** @param {Shown} shown */
+  // Also what is wrong with the inputs, what was printed, what was drawn (HTML), and the change
+  // that led to it.
   show({ trace, inputs, values, problems, printed, drawn, by }) {
     const fresh = !this.fields;
     if (fresh) this.build(inputs);
@@ -112,7 +103,7 @@ class Live {
 
   // Another trace in the place of the one shown, at the step that corresponds.
   replace(trace) {
-    const onSuccessor = (/** @type {Player} */ player) => (this.root.player = this.player = player);
+    const onSuccessor = (player) => (this.root.player = this.player = player);
     if (this.player) {
       this.player.edits.begin(trace);
       succeed(this.player, trace);
@@ -152,7 +143,6 @@ class Field {
     return this.slider;
   }
 
-  /** @returns {string | boolean} */
   value() {
     return this.kind === "switch" ? this.entry.checked : this.entry.value;
   }
@@ -161,7 +151,6 @@ class Field {
   put(value) {
     if (this.kind === "switch") this.entry.checked = value;
     else this.entry.value = value;
-    /** @type {string | boolean} */
     this.last = value;
     this.moveSlider();
   }

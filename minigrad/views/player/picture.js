@@ -10,12 +10,6 @@ import { callOf, dataOf, leafOf, setKinds } from "./scene.js";
 import { brief, labelOf, shapeWords } from "./values.js";
 import { curvesOf, flowOf, placeTags, spotsOf, wireOf } from "./wires.js";
 
-/**
- * A part or a line: where it is, and what it is in the page, once it was there.
- * @typedef {{ id: string, of: Part | Line, box: Box, layer: string, made?: { shape: SVGElement, over?:
- * SVGElement, show: (view: View) => void }, shape: SVGElement | null }} Thing
- */
-
 const CHOICES = ".hit[role]";
 const ALL_DRAWN = 300; // things; of a picture with more there is a window
 const AROUND = 250; // points drawn beyond the edges of the window
@@ -39,7 +33,6 @@ export class PicturePane {
     this.body = bodyOf(message("picture.region"));
     this.body.append(this.empty);
     this.box = element("section", { className: "pane graph", ariaLabel: message("graph.name") }, this.body, this.note);
-    /** @type {Map<string, Thing[]>} */
     this.parts = new Map(); // the id of a node or an edge -> where it is drawn
     if (this.pictures.length) this.begin();
   }
@@ -59,12 +52,10 @@ export class PicturePane {
   adopt(picture) {
     this.picture = picture;
     this.parts.clear();
-    /** @type {Record<string, SVGElement>} */
     this.layers = Object.fromEntries(LAYERS.map((name) => [name, svgElement("g", { class: name })]));
     this.svg.replaceChildren(this.tips(), ...Object.values(this.layers));
     const curves = curvesOf(picture);
     const tags = placeTags(this.trace, picture, curves);
-    /** @type {Thing[]} */
     this.things = [];
     for (const line of picture.lines) {
       const layer = line.k === "wire" ? "wires" : "flows";
@@ -84,7 +75,6 @@ export class PicturePane {
     this.note.hidden = !this.windowed;
     const [nodes, edges] = [this.trace.graph.nodes, this.trace.graph.edges].map(({ length }) => thousands(length));
     setText(this.note, message("graph.window", { nodes, edges }));
-    /** @type {Thing[]} */
     this.drawn = [];
     this.fitted = false;
   }
@@ -100,7 +90,6 @@ export class PicturePane {
     this.map.replaceChildren(svgElement("path", { d: lines }), svgElement("path", { class: "parts", d: parts }), this.seen);
   }
 
-  /** @param {MouseEvent} event on the map */
   goTo({ clientX, clientY }) {
     const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(this.map.getScreenCTM().inverse());
     const [, , w, h] = this.view;
@@ -108,10 +97,7 @@ export class PicturePane {
     this.look([x - w / 2, y - h / 2, w, h]);
   }
 
-  /**
-   * @param {string} id @param {Part | Line} of @param {Box} box @param {string} layer
-   * @param {() => Thing["made"]} make @this {PicturePane & Record<string, any>}
-   */
+  // A part or a line: where it is, and what it is in the page, once it was there.
   addThing(id, of, box, layer, make) {
     const thing = { id, of, box, layer, make, shape: null };
     this.things.push(thing);
@@ -175,12 +161,8 @@ export class PicturePane {
     this.makeButton(slot, `grad ${part.n}`, name, () => ({ ref: this.now.state.grads[part.n] }));
   }
 
-  /**
-   * What lies over a shape is its button, which leads to its steps: it says in words what the
-   * shape shows.
-   * @param {SVGElement} shape @param {string} what @param {string} name @param {() => Told} told
-   * @param {string} written @param {() => void} [also]
-   */
+  // What lies over a shape is its button, which leads to its steps: it says in words what the
+  // shape shows.
   makeButton(shape, what, name, told, written = name, also = () => {}) {
     const hit = shape.closest(".hit") || shape.querySelector(".hit");
     hit.setAttribute("tabindex", "-1");
@@ -231,7 +213,6 @@ export class PicturePane {
     return this.picture.size.map((one, at) => one + 2 * this.border[at]);
   }
 
-  /** @param {boolean} onWall where it is seen from afar */
   present(onWall) {
     Object.assign(this, onWall ? ON_WALL : ON_PAGE, { onWall, width: 0 });
     if (this.picture && !this.windowed) {
@@ -360,7 +341,7 @@ export class PicturePane {
     this.drawn = wanted;
     for (const thing of wanted) {
       if (here.has(thing)) continue;
-      thing.made ||= /** @type {any} */ (thing).make();
+      thing.made ||= thing.make();
       thing.shape = thing.made.shape;
       this.layers[thing.layer].append(thing.shape);
       if (thing.made.over) this.layers.tags.append(thing.made.over);
@@ -438,7 +419,7 @@ export class PicturePane {
     // The map covers nothing that is spoken of, and little else.
     const [left, top] = this.view;
     const [width, height] = [w * this.mapShare[0], h * this.mapShare[1]];
-    const covered = (/** @type {number[]} */ [over, down]) => {
+    const covered = ([over, down]) => {
       const place = { x: left + over * (w - width), y: top + down * (h - height), width, height };
       const parts = this.drawn.filter(({ layer, box: one }) => layer === "parts" && meet(one, place));
       return parts.length + (meet(thing.box, place) ? 99 : 0);
@@ -448,7 +429,7 @@ export class PicturePane {
   }
 
   travel(id, gradient, duration) {
-    const path = /** @type {SVGPathElement | null} */ (this.elementOf(id)?.querySelector(".line"));
+    const path = this.elementOf(id)?.querySelector(".line");
     if (!path) return;
     const length = path.getTotalLength();
     const value = gradient?.v && this.trace.values[gradient.v];
@@ -475,7 +456,6 @@ function boxOfPart(part) {
   return around([...spotsOf(part), part.tray].filter(Boolean));
 }
 
-/** @param {number[][]} spots @returns {Box} */
 function around(spots) {
   let [x, y, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   for (const [left, top, wide, tall] of spots) {

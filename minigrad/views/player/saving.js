@@ -4,8 +4,6 @@ import { closeAfter } from "./controls.js";
 import { element, svgElement } from "./dom.js";
 import { message } from "./messages.js";
 
-/** @typedef {{ text: string, width: number, height: number }} Picture */
-
 const STYLES = [
   "display", "fill", "stroke", "stroke-width", "stroke-dasharray", "opacity",
   "visibility", "clip-path", "transform", "transform-origin", "transform-box", "scale", "marker-start", "marker-end", "font-family", "font-size", "font-weight", "text-anchor", "paint-order", "rx",
@@ -47,7 +45,6 @@ export function pictureOf(graph, sentence) {
   const { backgroundColor, color: fill } = getComputedStyle(graph.body);
   const font = { fill, "font-family": "sans-serif", "font-size": 14, "font-weight": 600 };
   const said = lines.map((line, at) => svgElement("text", { x: MARGIN, y: MARGIN + 8 + at * LINE, ...font }, line));
-  /** @type {Record<string, number>} */
   const place = { x: MARGIN + (wide - width) / 2, y: top, width, height };
   for (const name in place) copy.setAttribute(name, place[name]);
   copy.style.width = copy.style.height = "";
@@ -86,7 +83,6 @@ export function savingMenu(player) {
   const summary = element("summary", "", message("save.name"));
   const file = (ending) => `step-${player.stopNow()}.${ending}`;
   const picture = () => player.pictureNow();
-  /** @type {Record<string, () => void | Promise<void>>} */
   const ways = {
     svg: () => download(file("svg"), new Blob([picture().text], { type: "image/svg+xml" })),
     png: async () => download(file("png"), await pngOf(picture())),

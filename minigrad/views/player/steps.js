@@ -6,11 +6,6 @@ import { message, wordFor } from "./messages.js";
 import { lastAtMost, whenIdle } from "./story.js";
 import { keyLabel } from "./values.js";
 
-/**
- * That something is done at a position; of an entry or a gradient with its new value.
- * @typedef {{ position: number, deed: string, ref: Ref | null, gone: boolean }} Step
- */
-
 // What a question has beside the words it asks for.
 const FILLING = new Set(
   "a an and are at change changed changes did do does for get gets has have how in is it of on step steps the to was what when where which who why with".split(" "),
@@ -25,7 +20,6 @@ export class StepIndex {
   // What -> its steps, in order. A long recording takes a while: not before it is shown.
   all() {
     if (this.found) return this.found;
-    /** @type {Map<string, Step[]>} */
     this.found = new Map();
     this.story.events.forEach((event, index) => this.note(event, index + 1));
     return this.found;
@@ -92,7 +86,6 @@ export class StepIndex {
 
   // The entries of ctxs that change at each position, by what they are called.
   changedEntries() {
-    /** @type {Map<number, string>} */
     const labels = new Map();
     for (const [what, steps] of this.all()) {
       const [kind, , ...key] = what.split(" ");
@@ -103,12 +96,9 @@ export class StepIndex {
     return labels;
   }
 
-  /**
-   * The steps of a level that have all words of a question, in their sentence, in what
-   * they do or in the entries that change; a question after a .grad that changes finds
-   * where it changes.
-   * @this {StepIndex & {entries?: Map<number, string>}} @param {string} question @param {number} level
-   */
+  // The steps of a level that have all words of a question, in their sentence, in what
+  // they do or in the entries that change; a question after a .grad that changes finds
+  // where it changes.
   search(question, level) {
     const all = question.toLowerCase().split(/[\s,;!?]+/).filter(Boolean);
     const asked = all.filter((word) => !FILLING.has(word.replace(/\.$/, "")));
@@ -117,7 +107,6 @@ export class StepIndex {
     const changes = asked.length < all.length && all.some((word) => word.startsWith("chang"));
     const grads = changes && asked.length === 1 && asked[0].endsWith(".grad");
     this.entries ||= this.changedEntries();
-    /** @type {{position: number, deed: string}[]} */
     const found = [];
     this.story.events.forEach((event, index) => {
       if (event.lvl > level || (grads && !/^grad\.(?!none)/.test(event.k))) return;

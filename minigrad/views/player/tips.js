@@ -17,7 +17,6 @@ export class Tip {
     root.addEventListener("click", () => this.makeRoom(), { signal });
   }
 
-  /** @param {{type: string, target: any}} event */
   over(event) {
     const place = event.target.closest?.("[data-tells]");
     if (place === this.place) return;
