@@ -8,7 +8,6 @@ const MOST_TERMS = 12; // written out; the rest is added up
 const PRECISE = 2e-5; // the numbers of a recording have six digits
 const MOVES = ["grad", "grad.none", "grad.zeros", "grad.accumulate", "hook.tensor", "hook.pre"];
 
-// What is known of the gradient of one output of a node at a position.
 export class Asking {
   constructor(story, node, slot, position) {
     this.story = story;
@@ -60,7 +59,6 @@ export class Asking {
     return message("number.output", { node: labelOf(node), slot: this.slot });
   }
 
-  // The element that is meant: the one there is, where there is one.
   cellOf(chosen) {
     const value = this.trace.values[this.total?.v];
     if (!value) return null;

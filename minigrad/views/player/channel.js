@@ -9,7 +9,6 @@ export class Channel {
     this.count = 0;
     this.asked = new Map(); // id -> question under way
     this.waiting = new Map(); // kind -> the newest question that was not sent yet
-    this.busy = new Set(); // kinds of which a question is under way
     this.onShown = () => {}; // what a live player is to show, which Python says unasked
     port.onmessage = ({ data }) => this.hear(data);
   }
@@ -20,18 +19,14 @@ export class Channel {
     return new Promise((resolve, reject) => {
       this.waiting.get(kind)?.resolve(undefined);
       this.waiting.set(kind, { kind, content, resolve, reject });
-      if (!this.busy.has(kind)) this.sendNext(kind);
+      if (![...this.asked.values()].some((one) => one.kind === kind)) this.sendNext(kind);
     });
   }
 
   sendNext(kind) {
     const question = this.waiting.get(kind);
     this.waiting.delete(kind);
-    if (!question) {
-      this.busy.delete(kind);
-      return;
-    }
-    this.busy.add(kind);
+    if (!question) return;
     this.count += 1;
     const id = `${this.me} ${this.count}`;
     this.asked.set(id, question);

@@ -8,7 +8,6 @@ import { brief } from "./values.js";
 
 const MOST_CARDS = 4;
 
-// A stack of cards: the driver at the top, the frame that runs now at the bottom.
 export class CodePane extends Pane {
   constructor(player) {
     super("code", message("code.name"));
@@ -139,7 +138,6 @@ export class CodePane extends Pane {
   }
 }
 
-// What the three colours are.
 function legend() {
   const kinds = ["value", "kept", "gradient"].map((kind) => element("b", kind, message(`legend.${kind}`)));
   return element("span", "legend", ...kinds);

@@ -45,11 +45,14 @@ export class Comparison extends Player {
         side: true,
         onMove: (at) => this.follow(which, at),
       });
-      const title = data.titles[which];
+      const title = (side.title = data.titles[which]);
       side.sentence.prepend(element("h2", "", title));
       place.tabIndex = -1;
       side.say.ariaLive = null;
-      nameSide(place, title);
+      // Landmarks of the two sides have different names.
+      for (const part of place.querySelectorAll("section[aria-label], [role=region]")) {
+        part.ariaLabel = message("compare.side", { name: part.ariaLabel, side: title });
+      }
       return side;
     });
     trace.events.forEach((event) => {
@@ -98,7 +101,7 @@ export class Comparison extends Player {
   // Both, one above the other.
   pictureNow() {
     const drawn = this.sides.filter(({ graph }) => graph.svg);
-    const all = drawn.map((side) => pictureOf(side.graph, `${this.titleOf(side)}: ${side.say.textContent}`));
+    const all = drawn.map((side) => pictureOf(side.graph, `${side.title}: ${side.say.textContent}`));
     const width = Math.max(...all.map((one) => one.width));
     let height = 0;
     const texts = all.map((one) => {
@@ -108,10 +111,6 @@ export class Comparison extends Player {
     });
     const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
     return { text: `<svg xmlns="http://www.w3.org/2000/svg" ${size}>${texts.join("")}</svg>`, width, height };
-  }
-
-  titleOf(side) {
-    return this.data.titles[this.sides.indexOf(side)];
   }
 
   get tip() {
@@ -177,8 +176,7 @@ export class Comparison extends Player {
   }
 
   goToDifference() {
-    const [first] = this.places();
-    if (first !== undefined) this.goToStop(first);
+    this.goToStop(this.places()[0] ?? 0);
   }
 
   goOn() {
@@ -225,14 +223,6 @@ function joined(data) {
   });
   const graph = { nodes: [], edges: [] };
   return { meta: data.meta, sources: [], values: {}, ctxs: [], graph, events, data, differences };
-}
-
-// Landmarks of the two sides have different names.
-function nameSide(place, side) {
-  for (const part of place.querySelectorAll("section[aria-label], [role=region]")) {
-    const fields = { name: part.getAttribute("aria-label"), side };
-    part.ariaLabel = message("compare.side", fields);
-  }
 }
 
 export function startComparison() {

@@ -70,7 +70,6 @@ export function closeAfter(menu) {
   return menu;
 }
 
-// The sheet of keys and marks, over the player.
 export function helpSheet(close) {
   const sheet = element("div", "sheet");
   for (const [name, rows] of [["marks", HELP_MARKS], ["keys", HELP_KEYS]]) {

@@ -11,10 +11,6 @@ export function element(tag, is = {}, ...children) {
   if (tag === "button") Object.assign(made, { type: tag });
   if (typeof is === "object") Object.assign(made, is);
   else if (is) made.className = is;
-  return filled(made, children);
-}
-
-function filled(made, children) {
   made.append(...children.filter(Boolean));
   return made;
 }
@@ -37,7 +33,8 @@ export function setChildren(box, children) {
 export function svgElement(tag, attributes = {}, ...children) {
   const made = document.createElementNS(SVG, tag);
   for (const name in attributes) made.setAttribute(name, attributes[name]);
-  return filled(made, children);
+  made.append(...children.filter(Boolean));
+  return made;
 }
 
 export const bodyOf = (ariaLabel) => element("div", { className: "body", tabIndex: 0, role: "region", ariaLabel });
@@ -77,17 +74,10 @@ export function goOnByKey() {
   }, true);
 }
 
-const TELLERS = new WeakMap();
-
 // What a tip tells of an element, asked for when it is shown.
 export function tells(thing, teller) {
   thing.dataset.tells = "";
-  TELLERS.set(thing, teller);
-  return thing;
-}
-
-export function tellerOf(thing) {
-  return TELLERS.get(thing);
+  return Object.assign(thing, { teller });
 }
 
 // Many things to choose from are one stop of the Tab key; arrows go among them, and are
@@ -109,13 +99,9 @@ export function rove(box, selector, moves = { ArrowDown: 1, ArrowUp: -1 }) {
   });
 }
 
-const TAB_STOPS = new WeakMap();
-
 export function tabStop(box, chosen) {
-  const before = TAB_STOPS.get(box);
-  if (chosen === before) return;
-  before?.setAttribute("tabindex", "-1");
+  if (chosen === box.stop) return;
+  box.stop?.setAttribute("tabindex", "-1");
   chosen?.setAttribute("tabindex", "0");
-  if (chosen) TAB_STOPS.set(box, chosen);
-  else TAB_STOPS.delete(box);
+  box.stop = chosen;
 }

@@ -100,14 +100,10 @@ function editedPlaces({ meta, events, graph }) {
     const ends = events.flatMap(({ ins = [] }) => ins).filter(({ t }) => t === id);
     const nodes = new Set(ends.map(({ leaf }) => leaf));
     for (const part of (graph.pictures || []).flatMap(({ parts }) => parts)) {
-      if (part.k === "leaf" ? nodes.has(part.n) : isData(part, id)) found.add(`value ${part.id} 0`);
+      if (part.k === "leaf" ? nodes.has(part.n) : part.id.endsWith(`.data${id}`)) found.add(`value ${part.id} 0`);
     }
   }
   return found;
-}
-
-function isData({ k, id }, tensor) {
-  return k === "data" && id.split(".data").at(-1) === tensor;
 }
 
 function markEdited(shape, is) {

@@ -86,7 +86,6 @@ export class Edits extends Edited {
     this.box.hidden &&= this.form.hidden;
   }
 
-  // What was clicked: if it can be another, a line to type it in.
   async choose(what, name) {
     this.what = what;
     this.form.hidden = true;

@@ -92,7 +92,6 @@ export class Found {
     return element("li", "", element("button", { onclick: () => this.player.goToStop(stop) }, ...words));
   }
 
-  // Mark where the player stands.
   here() {
     if (!this.stops.length) return;
     const now = this.player.stopNow();

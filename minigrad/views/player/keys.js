@@ -32,7 +32,6 @@ export function onKey(player, event) {
   event.stopPropagation();
 }
 
-// What each key does; the menu has some of them.
 export function movesOf(player) {
   return {
     ArrowRight: () => player.step(),

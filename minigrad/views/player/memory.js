@@ -49,7 +49,6 @@ export class Memory {
     return items.findLast((item) => item.key === key && item.at <= position);
   }
 
-  // Who else holds the same memory.
   sharing(item, position) {
     const others = this.ofBuffer.get(item.buf).filter((one) => {
       return one.owner !== item.owner && isHeld(one, position);

@@ -6,7 +6,6 @@ import { element, setText } from "./dom.js";
 import { message } from "./messages.js";
 import { heatMap, number } from "./values.js";
 
-// The panel below the panes: what was asked, told anew at each step.
 export class Numbers {
   constructor(player) {
     this.player = player;

@@ -201,14 +201,11 @@ export class PicturePane {
     return waiting && state.nodes[node] !== "done" ? { words: [message("tip.waits")], ref: waiting.total } : {};
   }
 
-  // Where it is looked at from
-
   // The height at which all of it can be read, if that is not too high for a page.
   readableHeight() {
     return this.picture ? Math.min(MOST_HIGH, this.picture.size[1] * LEAST_SCALE + 2 * ON_PAGE.border[1]) : 0;
   }
 
-  // The size of all of it, with its border.
   whole() {
     return this.picture.size.map((one, at) => one + 2 * this.border[at]);
   }
@@ -301,8 +298,6 @@ export class PicturePane {
       for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => listening.abort(), { signal });
     });
   }
-
-  // What is shown
 
   show(view) {
     this.now = view;

@@ -114,7 +114,6 @@ export class Player {
     return bar;
   }
 
-  // What is seldom needed.
   buildMenu() {
     const summary = element("summary", { ariaLabel: message("menu.name"), title: message("menu.name") }, "…");
     const moves = movesOf(this);
@@ -209,8 +208,6 @@ export class Player {
     else this.root.requestFullscreen?.();
   }
 
-  // Moves
-
   go(position) {
     const wanted = Math.max(0, Math.min(this.story.length, Math.round(position)));
     const to = this.asks ? this.asks.limit(wanted) : wanted;
@@ -271,7 +268,6 @@ export class Player {
     return Math.min(place, this.stops.length - 1);
   }
 
-  // Where a stop is, from 0 to 1.
   shareOf(stop) {
     return stop / (this.stops.length - 1 || 1);
   }

@@ -3,7 +3,7 @@
 import { squares } from "./arrays.js";
 import { setText, svgElement } from "./dom.js";
 import { message, wordFor } from "./messages.js";
-import { brief, oddWords } from "./values.js";
+import { brief, oddWords, shortened } from "./values.js";
 
 const LETTER = 8.5; // wide, of 14 points; minigrad.views.picture leaves this room
 const SMALL = 7.9; // of 13 points
@@ -19,12 +19,8 @@ function text(x, y, words, kind, anchor = "middle") {
 }
 
 export function setKinds(node, kinds) {
-  for (const kind in kinds) {
-    if (node.classList.contains(kind) !== Boolean(kinds[kind])) node.classList.toggle(kind);
-  }
+  for (const kind in kinds) node.classList.toggle(kind, Boolean(kinds[kind]));
 }
-
-export const shortened = (words, most) => (words.length <= most ? words : `${words.slice(0, most - 1)}…`);
 
 export function valueOf(trace, ref) {
   return (ref?.v && trace.values[ref.v]) || null;

@@ -4,7 +4,7 @@
 import { LINE_EVENTS, ctxChanges } from "./folding.js";
 import { message, wordFor } from "./messages.js";
 import { lastAtMost, whenIdle } from "./story.js";
-import { keyLabel } from "./values.js";
+import { keyLabel, shortened } from "./values.js";
 
 // What a question has beside the words it asks for.
 const FILLING = new Set(
@@ -113,7 +113,7 @@ export class StepIndex {
       const entries = this.entries.get(index + 1) || "";
       const text = `${event.say} ${deedOf(event)} ${entries}`.toLowerCase();
       if (words.every((word) => word.test(text))) {
-        found.push({ position: index + 1, deed: shorten(event.say) });
+        found.push({ position: index + 1, deed: shortened(event.say, 60) });
       }
     });
     return found;
@@ -138,8 +138,4 @@ function matcher(word) {
   const escaped = plain.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const end = /[.[]/.test(plain) ? "(?!\\w)" : "";
   return new RegExp(`(?<![\\w.])${escaped}${end}`);
-}
-
-function shorten(text) {
-  return text.length <= 60 ? text : `${text.slice(0, 59)}…`;
 }

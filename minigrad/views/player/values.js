@@ -30,6 +30,8 @@ export function labelOf({ label, tensor }) {
   return tensor ? message("node.name", { label, tensor }) : label;
 }
 
+export const shortened = (words, most) => (words.length <= most ? words : `${words.slice(0, most - 1)}…`);
+
 export function sizeOf(value) {
   return value.shape.reduce((product, length) => product * length, 1);
 }

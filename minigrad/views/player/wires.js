@@ -1,8 +1,8 @@
 // Lines of the picture: values go along them to a card, gradients back to a box or a slot.
 
 import { setText, svgElement } from "./dom.js";
-import { shortened, isWritten, setKinds, valueOf } from "./scene.js";
-import { brief } from "./values.js";
+import { isWritten, setKinds, valueOf } from "./scene.js";
+import { brief, shortened } from "./values.js";
 import { message } from "./messages.js";
 
 const TAG_LETTER = 8.1; // of 13 points, bold
