@@ -14,10 +14,6 @@ export class Edited {
     this.box = element("section", { className: "edits", ariaLabel: message("edit.name") }, this.told, this.note);
   }
 
-  get isOpen() {
-    return false;
-  }
-
   belongTo(player) {
     this.player = player;
     const { root, trace, graph } = player;
@@ -45,7 +41,7 @@ export class Edited {
     return edits;
   }
 
-  mark(_) {
+  mark() {
     if (!this.edited.size) return;
     for (const shape of this.player.root.querySelectorAll(SHOWN)) {
       const is = this.edited.has(shape.dataset.place);
@@ -53,15 +49,11 @@ export class Edited {
     }
   }
 
-  render() {
+  // `outcome` is how it ends with what was edited.
+  render(outcome = "") {
     const words = (this.player.trace.meta.edits || []).map((edit) => message("edit.is", edit));
-    setText(this.told, [...words, this.outcome()].join(" ").trim());
+    setText(this.told, [...words, outcome].join(" ").trim());
     this.box.hidden = !this.told.textContent && !this.note.textContent;
-  }
-
-  // How it ends with what was edited.
-  outcome() {
-    return "";
   }
 
   // What was clicked: if it can be another, a line to type it in.
@@ -77,8 +69,6 @@ export class Edited {
     setText(this.note, words);
     this.render();
   }
-
-  undo() {}
 }
 
 export function isValue(what) {

@@ -73,12 +73,8 @@ export class Edits extends Edited {
     super.mark(view);
   }
 
-  outcome() {
-    return this.runs.at(-1).say;
-  }
-
   render() {
-    super.render();
+    super.render(this.runs.at(-1).say);
     const count = this.runs.length - 1;
     this.badge.hidden = this.undoing.hidden = !count;
     this.ending.hidden = count < 2;

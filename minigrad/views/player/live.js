@@ -121,13 +121,15 @@ class Live {
 // One argument: its label, what to change it with, and what is wrong with it.
 class Field {
   constructor(name, input, change) {
-    this.kind = input.kind;
     this.change = change;
-    const [id, type] = [`input-${name}`, input.kind === "switch" ? "checkbox" : "text"];
+    const [id, isSwitch] = [`input-${name}`, input.kind === "switch"];
+    const type = isSwitch ? "checkbox" : "text";
+    this.has = isSwitch ? "checked" : "value"; // true or false, else a text
     this.entry = element("input", { id, type, spellcheck: false, autocomplete: "off" });
     this.entry.oninput = () => this.typed();
     this.entry.onchange = () => this.meant();
     this.problem = element("p", { className: "problem", id: `${id}-problem`, role: "alert" });
+    this.entry.setAttribute("aria-describedby", this.problem.id);
     const label = element("label", { htmlFor: id }, name);
     const slider = input.kind === "slider" ? this.sliderOf(name, input) : null;
     this.box = element("div", `field of-${input.kind}`, label, slider, this.entry, this.problem);
@@ -144,14 +146,11 @@ class Field {
   }
 
   value() {
-    return this.kind === "switch" ? this.entry.checked : this.entry.value;
+    return this.entry[this.has];
   }
 
-  // A switch is put to true or false, else it is a text.
   put(value) {
-    if (this.kind === "switch") this.entry.checked = value;
-    else this.entry.value = value;
-    this.last = value;
+    this.last = this.entry[this.has] = value;
     this.moveSlider();
   }
 
@@ -177,9 +176,6 @@ class Field {
 
   complain(problem) {
     this.problem.textContent = problem ? message("live.problem", { problem }) : "";
-    this.box.classList.toggle("wrong", Boolean(problem));
-    this.entry.setAttribute("aria-invalid", String(Boolean(problem)));
-    if (problem) this.entry.setAttribute("aria-describedby", this.problem.id);
-    else this.entry.removeAttribute("aria-describedby");
+    this.entry.ariaInvalid = String(Boolean(problem));
   }
 }

@@ -69,7 +69,7 @@ export class StepIndex {
       const before = this.of(what);
       if (before.at(-1)?.gone) {
         const gone = before.pop();
-        if (sameRef(before.at(-1)?.ref, ref)) continue;
+        if (lookOf(before.at(-1)?.ref) === lookOf(ref)) continue;
         before.push(gone);
       }
       const freed = ref?.t === "P" && ref.r === "freed";
@@ -125,12 +125,7 @@ function deedOf(event) {
   return message(`did.${event.k}`, {}, "did.other");
 }
 
-export function sameRef(one, other) {
-  if (!one || !other) return !one && !other;
-  return one.t === "P" || one.t === "L"
-    ? JSON.stringify(one) === JSON.stringify(other)
-    : one.v === other.v;
-}
+const lookOf = (ref) => JSON.stringify(ref?.v ?? ref ?? null);
 
 // A word at its beginning; a name with a dot or brackets whole.
 function matcher(word) {
