@@ -181,7 +181,6 @@ export class PicturePane {
 
   edgeName(id) {
     const edge = this.story.edges[id];
-    if (!edge) return id;
     return message("edge.name", { from: this.nodeName(edge.from), to: this.nodeName(edge.to) });
   }
 
@@ -426,24 +425,16 @@ export class PicturePane {
   travel(id, gradient, duration) {
     const path = this.elementOf(id)?.querySelector(".line");
     if (!path) return;
-    const length = path.getTotalLength();
     const value = gradient?.v && this.trace.values[gradient.v];
     const written = brief(this.trace, gradient);
     const words = value && written.length > 14 ? shapeWords(value.shape) : written;
     const width = words.length * 8.1 + 16;
     const rect = svgElement("rect", { x: -width / 2, y: -12, width, height: 24, rx: 12 });
-    const ball = svgElement("g", { class: "ball" }, rect, svgElement("text", { y: 5 }, words));
+    const style = `offset: path("${path.getAttribute("d")}") 0deg`;
+    const ball = svgElement("g", { class: "ball", style }, rect, svgElement("text", { y: 5 }, words));
     this.layers.overlay.append(ball);
-    const begin = performance.now();
-    const move = (now) => {
-      if (!ball.isConnected) return;
-      const part = Math.min(1, Math.max(0, (now - begin) / duration));
-      const at = path.getPointAtLength(length * (1 - part * (2 - part)));
-      ball.setAttribute("transform", `translate(${at.x} ${at.y})`);
-      if (part < 1) requestAnimationFrame(move);
-      else ball.remove();
-    };
-    move(begin);
+    const easing = "cubic-bezier(0.333, 0.667, 0.667, 1)"; // fast at first, as a parabola
+    ball.animate({ offsetDistance: ["100%", "0%"] }, { duration, easing }).onfinish = () => ball.remove();
   }
 }
 

@@ -26,6 +26,7 @@ export function markdownOf(trace, level) {
 
 // The graph as it stands, the sentence above it, with all its styles inside.
 export function pictureOf(graph, sentence) {
+  graph.layers.overlay.replaceChildren(); // gradients on their way
   for (const change of graph.svg.getAnimations({ subtree: true })) change.finish();
   const copy = graph.svg.cloneNode(true);
   const originals = [graph.svg, ...graph.svg.querySelectorAll("*")];
