@@ -93,8 +93,8 @@ export class Comparison extends Player {
     const both = this.graphs;
     return {
       svg: both.find(({ svg }) => svg)?.svg,
-      zoom: (by) => both.forEach((one) => one.svg && one.zoom(by)),
-      fit: () => both.forEach((one) => one.svg && one.fit()),
+      zoom: (by) => both.forEach((one) => one.zoom(by)),
+      fit: () => both.forEach((one) => one.fit()),
     };
   }
 

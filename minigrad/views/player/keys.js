@@ -47,9 +47,9 @@ export function movesOf(player) {
     e: () => player.showEngine(),
     c: () => player.inspect(),
     f: () => player.toggleFull(),
-    "+": () => player.graph.zoom?.(0.8),
-    "-": () => player.graph.zoom?.(1.25),
-    0: () => player.graph.fit?.(),
+    "+": () => player.graph.zoom(0.8),
+    "-": () => player.graph.zoom(1.25),
+    0: () => player.graph.fit(),
     "?": () => player.toggleHelp(),
     Escape: () => escape(player),
   };

@@ -237,14 +237,13 @@ export class PicturePane {
   }
 
   resized() {
-    if (!this.picture) return;
     const { clientWidth, clientHeight } = this.body;
     if (clientWidth !== this.width || clientHeight !== this.height) this.fit();
   }
 
   fit() {
     const { clientWidth: width, clientHeight: height } = this.body;
-    if (!width || !height) return;
+    if (!this.picture || !width || !height) return;
     const [wide, tall] = this.whole();
     const { border, least, most } = this;
     const whole = Math.min(width / wide, height / tall, most);
@@ -261,6 +260,7 @@ export class PicturePane {
   }
 
   zoom(by, cx = 0.5, cy = 0.5) {
+    if (!this.view) return;
     const [x, y, w, h] = this.view;
     const factor = Math.min(8 * this.width, Math.max(w * by, this.width / 3)) / w;
     this.isWhole = false;
