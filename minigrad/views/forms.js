@@ -2,11 +2,8 @@
 // What is committed goes to Python as a message; what Python says comes back as HTML
 // in the trait "outcome".
 
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value !== null && value !== false) made.setAttribute(name, value);
-  }
+function element(tag, is = {}, ...children) {
+  const made = Object.assign(document.createElement(tag), is);
   made.append(...children);
   return made;
 }
@@ -14,12 +11,6 @@ function element(tag, attributes = {}, ...children) {
 // Text whose parts between backticks are code.
 function withCode(text) {
   return text.split("`").map((part, i) => (i % 2 ? element("code", {}, part) : part));
-}
-
-function button(text, title, action) {
-  const made = element("button", { type: "button", title }, text);
-  made.addEventListener("click", action);
-  return made;
 }
 
 // One field for each question; a value is "" as long as nothing is chosen.
@@ -33,17 +24,14 @@ function questions(spec, form) {
     if (program) field.append(element("pre", {}, program));
     const name = `minigrad-${spec.key}-${id}`;
     for (const choice of choices) {
-      const input = element("input", { type: "radio", name, value: choice });
-      input.checked = choice === values[id];
-      input.addEventListener("change", () => { values[id] = choice; });
+      const is = { type: "radio", name, value: choice, checked: choice === values[id] };
+      const input = element("input", { ...is, onchange: () => { values[id] = choice; } });
       field.append(element("label", {}, input, ...withCode(choice)));
     }
     if (!choices.length) {
-      const label = `Answer to question ${id}`;
-      const input = element("input", { type: "text", placeholder: "a short answer", "aria-label": label });
-      input.value = values[id];
-      input.addEventListener("input", () => { values[id] = input.value; });
-      field.append(input);
+      const is = { type: "text", placeholder: "a short answer", ariaLabel: `Answer to question ${id}` };
+      const oninput = ({ target }) => { values[id] = target.value; };
+      field.append(element("input", { ...is, value: values[id], oninput }));
     }
     form.append(field);
   }
@@ -63,8 +51,7 @@ function order(spec, form) {
   let chosen = "";
   let dragged = "";
 
-  const list = (label) =>
-    element("ul", { role: "listbox", "aria-label": label, tabindex: 0 });
+  const list = (ariaLabel) => element("ul", { role: "listbox", ariaLabel, tabIndex: 0 });
   const rest = list("Lines left over");
   const program = list("Your program");
   const idOf = (id) => `minigrad-${spec.key}-${id}`;
@@ -75,7 +62,7 @@ function order(spec, form) {
     chosen = id;
     for (const ul of [rest, program]) {
       for (const item of ul.children) {
-        item.setAttribute("aria-selected", String(item.id === idOf(id)));
+        item.ariaSelected = String(item.id === idOf(id));
       }
       ul.setAttribute("aria-activedescendant", idsOf(ul).includes(id) ? idOf(id) : "");
     }
@@ -115,7 +102,7 @@ function order(spec, form) {
     return place < 0 ? mine.length : place;
   };
   for (const ul of [rest, program]) {
-    const over = () => (ul === rest ? add : remove)();
+    const over = ul === rest ? add : remove;
     ul.addEventListener("dblclick", over);
     const idUnder = ({ target }) => {
       const item = (target.closest ? target : target.parentElement).closest("li");
@@ -167,8 +154,8 @@ function order(spec, form) {
       dragged = ""; // what was dragged is drawn anew, and hears no end
     });
   }
-  const buttons = element("div", { class: "minigrad-buttons" });
-  buttons.append(
+  const button = (text, title, onclick) => element("button", { type: "button", title, onclick }, text);
+  const buttons = element("div", {},
     button("Add ↓", "Put the chosen line into your program (Enter)", add),
     button("Remove ↑", "Take the chosen line out of your program (Enter)", remove),
     button("Earlier", "Move the chosen line up (Alt and arrow up)", () => move(-1)),
@@ -183,8 +170,7 @@ function order(spec, form) {
 }
 
 function because(spec, form) {
-  const box = element("textarea", { rows: 4, placeholder: "Because ...", "aria-label": "Because" });
-  box.value = spec.kept ?? "";
+  const box = element("textarea", { rows: 4, placeholder: "Because ...", ariaLabel: "Because", value: spec.kept ?? "" });
   form.append(box);
   return () => {
     const text = box.value.trim();
@@ -225,26 +211,24 @@ const NO_ANSWER =
 
 // A form asks Python for a sign of life, so that nobody fills one in that nothing reads.
 function sayIfUnheard(model, form) {
-  const line = element("p", { class: "minigrad-unheard", role: "status" });
+  const line = element("p", { role: "status" });
   form.append(line);
   const waiting = setTimeout(() => { line.textContent = NO_ANSWER; }, PATIENCE);
   const heard = () => {
     clearTimeout(waiting);
     line.textContent = "";
+    model.off("msg:custom", heard);
   };
   model.on("msg:custom", heard);
   model.send({ ping: true });
-  return () => {
-    clearTimeout(waiting);
-    model.off("msg:custom", heard);
-  };
+  return heard;
 }
 
 const KINDS = { questions, order, because, button: () => () => ({ answer: "" }) };
 
 function render({ model, el }) {
   const spec = model.get("spec");
-  const form = element("form", { class: "minigrad-form" });
+  const form = element("form", { className: "minigrad-form" });
   // The notebook's own keys (d d deletes a cell) must not work in here.
   form.dataset.lmSuppressShortcuts = "true";
   form.addEventListener("keydown", (event) => {
@@ -255,14 +239,14 @@ function render({ model, el }) {
     }
     event.stopPropagation();
   });
-  const head = element("div", { class: "minigrad-head" });
+  const head = element("div", { className: "minigrad-head" });
   if (spec.title) head.append(element("b", {}, spec.title), element("br"));
   head.append(...withCode(spec.text ?? ""));
   form.append(head);
 
   const committed = KINDS[spec.kind](spec, form);
-  const press = element("button", { type: "submit", title: spec.about, class: "minigrad-commit" }, spec.press);
-  const outcome = element("div", { class: "minigrad-outcome", role: "status", tabindex: -1 });
+  const press = element("button", { type: "submit", title: spec.about ?? "", className: "minigrad-commit" }, spec.press);
+  const outcome = element("div", { className: "minigrad-outcome", role: "status", tabIndex: -1 });
   const show = () => { outcome.innerHTML = model.get("outcome"); };
   model.on("change:outcome", show);
   show();

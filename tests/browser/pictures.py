@@ -62,18 +62,11 @@ STILL = "x gets"
 
 # Time in the page stands still: what moves is put where it is after `at` milliseconds.
 HELD_TIME = """
-window.time = 0;
-performance.now = () => window.time;
-const waiting = [];
-window.requestAnimationFrame = (call) => waiting.push(call);
 window.setTime = (at) => {
-  window.time = at;
-  for (const call of waiting.splice(0)) call(at);
-};
-window.setAnimations = (at) => {
   for (const one of document.getAnimations()) {
     one.pause();
     one.currentTime = at;
+    if (at >= one.effect.getComputedTiming().endTime) one.finish();
   }
 };
 """
@@ -86,6 +79,7 @@ words => {
   });
   player.position = player.stops[player.stops.indexOf(place + 1) - 1]; // the one before
   player.go(place + 1);
+  setTime(0);
   return place < 0 ? null : events[place].k;
 }
 """
@@ -103,14 +97,13 @@ def recorded() -> Any:
 def frames(page: Page) -> Iterator[tuple[Image.Image, int]]:
     """Picture and milliseconds of every frame, in order."""
     for words in STORY:
-        page.evaluate("setTime(0)")
         kind = page.evaluate(GO_TO, words)
         assert kind is not None, words
         times = [i * 550 / FLIGHT for i in range(FLIGHT)] if kind == "grad" else []
         for at in times:
-            page.evaluate("at => { setTime(at); setAnimations(at); }", at)
+            page.evaluate("at => setTime(at)", at)
             yield taken(page), TRAVEL
-        page.evaluate("setTime(2000); setAnimations(2000)")
+        page.evaluate("setTime(2000)")
         yield taken(page), LAST_HOLD if words == STORY[-1] else HOLD
 
 
@@ -121,9 +114,8 @@ def taken(page: Page) -> Image.Image:
 def make(browser: Browser, theme: str, file: Path) -> None:
     """The still and the animated picture of a theme."""
     page = opened(browser, theme, file, SHARP)
-    page.evaluate("setTime(0)")
     page.evaluate(GO_TO, STILL)
-    page.evaluate("setTime(2000); setAnimations(2000)")
+    page.evaluate("setTime(2000)")
     still = taken(page).quantize(256, dither=Image.Dither.NONE)
     still.save(FOLDER / f"player-{theme}.png", optimize=True)
     found = list(frames(opened(browser, theme, file)))

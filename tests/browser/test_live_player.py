@@ -278,7 +278,7 @@ def test_only_the_newest_of_what_was_changed_meanwhile_is_recorded(
         }"""
     )
     notebook.frame.wait_for_function(
-        "() => player.live.waits === null && !player.live.channel.busy.size"
+        "() => player.live.waits === null && !player.live.channel.asked.size"
     )
     assert recorded == [5.0, 1.0, 9.0]
 

@@ -252,6 +252,15 @@ def test_pane_promises_no_ctx_where_backward_alone_was_recorded(
         assert page.locator(".ctx .empty").inner_text() == words
 
 
+def test_keys_of_the_picture_do_nothing_where_there_is_none(opened: Opener) -> None:
+    with record() as trace:
+        sum([1, 2])
+    page = opened(trace.data)
+    for key in ("+", "-", "0"):
+        press(page, key)
+    assert page.locator(".graph .empty").is_visible()
+
+
 def test_reduced_motion_has_no_travelling_ball(opened: Opener) -> None:
     data = stories.fan_in()
     page = opened(data, reduced_motion="reduce")

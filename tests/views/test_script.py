@@ -96,7 +96,7 @@ def test_bundle_was_made_of_what_is_written_now(file: str) -> None:
         "run python -m minigrad.views.script"
     )
     assert len(made) < (0.7 if file.endswith(".js") else 0.9) * len(written)
-    for left in ("/*", "@typedef", "\n  "):
+    for left in ("/*", "\n  "):
         assert left not in made
 
 
@@ -206,16 +206,3 @@ def test_no_text_that_is_read_stands_outside_the_table() -> None:
     assert READ.findall('element("b", { hidden: true }, "Keys")')
     assert LABEL.findall('button.ariaLabel = "Step"')
     assert LABEL.findall('{ ariaLabel: "Step" }')
-
-
-def test_types_are_taken_somewhere_and_those_of_modules_are_there() -> None:
-    declared = (script.FOLDER / "types.d.ts").read_text(encoding="utf-8")
-    of_modules = re.findall(r'type (\w+) = import\("./(\w+).js"\)\.\1;', declared)
-    sources = {name: script.source(name) for name in ALL}
-    docs = " ".join(re.findall(r"/\*\*.*?\*/", "".join(sources.values()), re.S))
-    for name in re.findall(r"^type (\w+)", declared, re.M):
-        uses = re.findall(rf"\b{name}\b(?!\S* = )", f"{docs} {declared}")
-        assert len(uses) > (name in dict(of_modules)), name
-    for name, module in of_modules:
-        assert re.search(rf"(class|\}}|\*) {name}\b", sources[module]), name
-    assert len(of_modules) > 5

@@ -3,15 +3,12 @@
 
 import { svgElement } from "./dom.js";
 
-/** The side of the squares; minigrad.views.picture leaves this much room. */
-const sideOf = (/** @type {number} */ rows, /** @type {number} */ columns) =>
-  Math.max(6, Math.min(14, Math.floor(84 / columns), Math.floor(66 / rows)));
-
 // A value's squares, its left top at 0 0; one group of two paths, however many there are.
 export function squares(value) {
   const rows = value.rows.length;
   const columns = value.rows[0]?.length || 0;
-  const side = sideOf(rows, columns || 1);
+  // minigrad.views.picture leaves this much room.
+  const side = Math.max(6, Math.min(14, Math.floor(84 / (columns || 1)), Math.floor(66 / rows)));
   const most = Math.max(Math.abs(value.min ?? 0), Math.abs(value.max ?? 0)) || 1;
   const paths = { plus: "", minus: "", odd: "" };
   value.rows.forEach((row, y) =>

@@ -4,34 +4,10 @@
 import { message } from "./messages.js";
 import { brief, elementIndex, labelOf, number } from "./values.js";
 
-/**
- * An event of backward that concerns a node, and the position that follows it.
- * @typedef {{ at: number, k: string, n?: string, e?: string, slot?: number, g?: Ref, total?: Ref, new?: Ref }}
- * Move
- */
-
-/**
- * The step in which a node is given its gradients; for each argument the slopes, four
- * numbers for each, or why there are none.
- * @typedef {TraceEvent & { g?: (Ref | null)[], terms?: Record<string, number[] | string> }} Turn
- */
-
-/**
- * What arrived at one element of the node that sent it, times the slope there.
- * @typedef {{ arrived: number, slope: number, where: string, value: number }} Term
- */
-
-/**
- * A gradient that arrived: from which node, and of which terms.
- * @typedef {{ source: string, text: string, edge?: string, node?: string, said?: string, places?: Term[] }}
- * Addend
- */
-
 const MOST_TERMS = 12; // written out; the rest is added up
 const PRECISE = 2e-5; // the numbers of a recording have six digits
 const MOVES = ["grad", "grad.none", "grad.zeros", "grad.accumulate", "hook.tensor", "hook.pre"];
 
-// What is known of the gradient of one output of a node at a position.
 export class Asking {
   constructor(story, node, slot, position) {
     this.story = story;
@@ -52,7 +28,6 @@ export class Asking {
   // In the backward that runs, or that ran last; one may be inside another. An error has
   // ended those that the next one is not inside of.
   movesHere() {
-    /** @type {{ end: number, moves: Move[] }[]} */
     const [begun, running] = [[], []];
     for (const [index, event] of this.trace.events.entries()) {
       const at = index + 1;
@@ -84,10 +59,6 @@ export class Asking {
     return message("number.output", { node: labelOf(node), slot: this.slot });
   }
 
-  /**
-   * The element that is meant: the one there is, where there is one.
-   * @param {number[] | null} chosen @returns {number[] | null}
-   */
   cellOf(chosen) {
     const value = this.trace.values[this.total?.v];
     if (!value) return null;
@@ -96,7 +67,6 @@ export class Asking {
     return rows.length === 1 && rows[0].length === 1 && !cut ? [0, 0] : null;
   }
 
-  /** @param {number[] | null} chosen */
   sentence(chosen) {
     const cell = this.cellOf(chosen);
     const value = this.trace.values[this.total?.v];
@@ -119,7 +89,6 @@ export class Asking {
     return said.join(" ");
   }
 
-  /** @param {number[] | null} cell */
   sum(cell) {
     const total = this.text(this.total, cell);
     const { arrived } = this;
@@ -136,10 +105,7 @@ export class Asking {
     return message(exact ? "number.equals" : "number.about", { total, parts });
   }
 
-  /**
-   * What came after the sum: a hook, or the addition to .grad.
-   * @param {Move} move @param {number[] | null} cell
-   */
+  // What came after the sum: a hook, or the addition to .grad.
   happened(move, cell) {
     if (move.k.startsWith("hook.")) {
       const changed = move.k === "hook.pre" ? move.new?.i[this.slot] : move.new;
@@ -168,7 +134,6 @@ export class Asking {
     return moves.map((move) => this.source(move)).join(", ");
   }
 
-  /** @param {number[] | null} chosen @returns {Addend[]} */
   addends(chosen) {
     const cell = this.cellOf(chosen);
     return this.arrived.map((move) => {
@@ -183,14 +148,9 @@ export class Asking {
     });
   }
 
-  /**
-   * The terms of an addend in words, and where each of them came from.
-   * @param {GraphEdge} edge @param {Move} move @param {number[] | null} cell
-   * @returns {{ said: string, places?: Term[] }}
-   */
+  // The terms of an addend in words, and where each of them came from.
   termsOf(edge, move, cell) {
     const turns = this.trace.events.slice(0, move.at);
-    /** @type {Turn | undefined} */
     const turn = turns.findLast((event) => event.k === "node.enter" && event.n === edge.from);
     const slopes = turn?.terms?.[edge.slot];
     if (!cell) return { said: message("number.choose") };
@@ -204,7 +164,7 @@ export class Asking {
     return { said, places: terms.slice(0, MOST_TERMS) };
   }
 
-  /** @param {Turn} turn @param {number[]} slopes @param {Ref} ref @param {number[]} cell @returns {Term[]} */
+  // `slopes` has four numbers for each: element, output, element of that, slope.
   terms(turn, slopes, ref, cell) {
     const columns = this.trace.values[ref.v].shape.at(-1) ?? 1;
     const asked = cell[0] * columns + cell[1];
@@ -215,7 +175,6 @@ export class Asking {
       const value = this.trace.values[turn.g[output].v];
       const width = value.shape.at(-1) ?? 1;
       const place = [Math.floor(other / width), other % width];
-      /** @type {any} a number: where one is not finite there are no slopes */
       const arrived = value.rows[place[0]][place[1]];
       if (arrived === 0) continue;
       const index = elementIndex(value, place);
@@ -226,15 +185,11 @@ export class Asking {
     return found;
   }
 
-  /**
-   * A number; a word or null where it is not finite.
-   * @param {Ref} ref @param {number[]} cell @returns {any}
-   */
+  // A number; a word or null where it is not finite.
   at(ref, cell) {
     return this.trace.values[ref.v].rows[cell[0]][cell[1]];
   }
 
-  /** @param {Ref} ref @param {number[] | null} cell */
   text(ref, cell) {
     return cell ? number(this.at(ref, cell)) : brief(this.trace, ref);
   }
@@ -270,10 +225,7 @@ function isShort(x) {
   return typeof x === "number" && Number(number(x)) === x;
 }
 
-/**
- * Whether numbers as they are shown make their sum; else they are rounded.
- * @param {number[]} parts @param {number} total
- */
+// Whether numbers as they are shown make their sum; else they are rounded.
 function addsUp(parts, total) {
   if (![...parts, total].every((x) => typeof x === "number")) return false;
   const size = parts.reduce((sum, x) => sum + Math.abs(x), 0);

@@ -12,7 +12,6 @@ export class Asks {
     this.answers = player.options.answers || {}; // position -> number of the choice
     this.places = player.trace.events.flatMap(({ k }, index) => (k === "ask" ? [index + 1] : []));
     this.box = element("section", { className: "ask", hidden: true, ariaLabel: message("ask.name") });
-    /** @type {string | null} */
     this.shown = null;
   }
 
@@ -76,7 +75,7 @@ export class Asks {
     const commit = element("button", { className: "primary", type: "submit" }, message("ask.commit"));
     this.note = element("span", { className: "note", role: "status" }, message("ask.first"));
     const form = element("form", "", element("fieldset", "", legend, ...choices), commit, this.note);
-    form.onsubmit = (/** @type {SubmitEvent} */ submitted) => {
+    form.onsubmit = (submitted) => {
       submitted.preventDefault();
       this.commit(form, place);
     };
@@ -84,7 +83,6 @@ export class Asks {
   }
 
   commit(form, place) {
-    /** @type {HTMLInputElement | null} */
     const chosen = form.querySelector("input:checked");
     if (!chosen) {
       this.note.textContent = message("ask.choose");

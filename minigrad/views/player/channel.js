@@ -2,28 +2,13 @@
 
 import { message } from "./messages.js";
 
-/**
- * What is asked; `content` is whatever can be posted, here and below.
- * @typedef {{ kind: string, content: any, resolve: (answer: any) => void, reject: (problem: Error) => void }}
- * Question
- */
-/**
- * What Python says: an answer has the id of its question.
- * @typedef {{ kind: string, id?: string, content?: any, refused?: string, gone?: boolean }} Heard
- */
-
 export class Channel {
   constructor(port) {
     this.port = port;
     this.me = String(Math.random()); // a widget may be shown in several places
     this.count = 0;
-    /** @type {Map<string, Question>} */
     this.asked = new Map(); // id -> question under way
-    /** @type {Map<string, Question>} */
     this.waiting = new Map(); // kind -> the newest question that was not sent yet
-    /** @type {Set<string>} */
-    this.busy = new Set(); // kinds of which a question is under way
-    /** @type {(text: string) => void} */
     this.onShown = () => {}; // what a live player is to show, which Python says unasked
     port.onmessage = ({ data }) => this.hear(data);
   }
@@ -34,25 +19,21 @@ export class Channel {
     return new Promise((resolve, reject) => {
       this.waiting.get(kind)?.resolve(undefined);
       this.waiting.set(kind, { kind, content, resolve, reject });
-      if (!this.busy.has(kind)) this.sendNext(kind);
+      if (![...this.asked.values()].some((one) => one.kind === kind)) this.sendNext(kind);
     });
   }
 
   sendNext(kind) {
     const question = this.waiting.get(kind);
     this.waiting.delete(kind);
-    if (!question) {
-      this.busy.delete(kind);
-      return;
-    }
-    this.busy.add(kind);
+    if (!question) return;
     this.count += 1;
     const id = `${this.me} ${this.count}`;
     this.asked.set(id, question);
     this.port.postMessage({ kind, id, content: question.content });
   }
 
-  /** @param {Heard} heard */
+  // What Python says; an answer has the id of its question.
   hear({ kind, id, content, refused, gone }) {
     if (kind === "shown") this.onShown(content);
     const question = this.asked.get(id);

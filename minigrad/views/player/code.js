@@ -6,15 +6,8 @@ import { message, wordFor } from "./messages.js";
 import { textOfLine } from "./story.js";
 import { brief } from "./values.js";
 
-/**
- * A card, and how it is shown: what stands behind its line, which one is marked and how.
- * @typedef {{ box: HTMLElement, listing: HTMLElement, lines: HTMLElement[], source: number, role: string,
- * notes: HTMLElement[], marked: HTMLElement | null, mark: string | null }} Card
- */
-
 const MOST_CARDS = 4;
 
-// A stack of cards: the driver at the top, the frame that runs now at the bottom.
 export class CodePane extends Pane {
   constructor(player) {
     super("code", message("code.name"));
@@ -30,7 +23,6 @@ export class CodePane extends Pane {
     this.crumbs = element("span", "crumbs");
     this.strip = element("p", "strip", this.crumbs, legend()); // where there is no room for a column
     this.box.append(legend());
-    /** @type {Card[]} */
     this.cards = [];
     rove(this.box, "button.number");
   }
@@ -106,10 +98,7 @@ export class CodePane extends Pane {
     return { box, listing, lines, source: index, role: "top", notes: [], marked: null, mark: null };
   }
 
-  /**
-   * The number of a line that has steps leads to them; so does a click on the line.
-   * @param {[string, string][]} tokens @param {string} what @param {number} place its number
-   */
+  // The number of a line that has steps leads to them; so does a click on the line.
   line(tokens, what, place) {
     const number = String(place);
     const text = element("span", "text", ...tokens.map(([kind, part]) => element("span", kind, part)));
@@ -149,7 +138,6 @@ export class CodePane extends Pane {
   }
 }
 
-// What the three colours are.
 function legend() {
   const kinds = ["value", "kept", "gradient"].map((kind) => element("b", kind, message(`legend.${kind}`)));
   return element("span", "legend", ...kinds);
@@ -162,10 +150,7 @@ function roleOf(index, top) {
   return index && index < top + 2 - MOST_CARDS ? "between" : "far";
 }
 
-/**
- * Measures now what there is to scroll, and gives back how to do it.
- * @param {Card} card @returns {(() => void) | null}
- */
+// Measures now what there is to scroll, and gives back how to do it.
 function intoView({ listing, marked, notes }) {
   const top = marked.offsetTop - listing.offsetTop;
   const below = notes.at(-1)?.offsetHeight || 0;

@@ -16,7 +16,6 @@ import { pictureOf } from "./saving.js";
 const REST = blankState();
 
 export class Comparison extends Player {
-  /** @param {HTMLElement} root @param {Compared} data @param {PlayerOptions} options */
   constructor(root, data, options = {}) {
     super(root, joined(data), { ...options, side: true }); // what differs is not edited
     if (!options.position) this.goToDifference();
@@ -33,12 +32,11 @@ export class Comparison extends Player {
     const sentence = element("div", "sentence", this.say, this.next);
     const lead = element("p", { className: "difference", hidden: !data.lead }, data.lead);
     const both = (this.stage = element("div", "sides"));
-    /** @type {Player[]} */
     this.sides = data.traces.map((one, which) => {
       const place = element("div", "side");
       both.append(place);
       // Before the side's own: its keys are those of both.
-      place.addEventListener("keydown", (/** @type {Key} */ event) => {
+      place.addEventListener("keydown", (event) => {
         this.onKey(event);
         event.stopImmediatePropagation();
       });
@@ -47,15 +45,18 @@ export class Comparison extends Player {
         side: true,
         onMove: (at) => this.follow(which, at),
       });
-      const title = data.titles[which];
+      const title = (side.title = data.titles[which]);
       side.sentence.prepend(element("h2", "", title));
       place.tabIndex = -1;
       side.say.ariaLive = null;
-      nameSide(place, title);
+      // Landmarks of the two sides have different names.
+      for (const part of place.querySelectorAll("section[aria-label], [role=region]")) {
+        part.ariaLabel = message("compare.side", { name: part.ariaLabel, side: title });
+      }
       return side;
     });
     trace.events.forEach((event) => {
-      event.say = [...new Set(event.of.map((/** @type {TraceEvent} */ one) => one.say))].join(" ");
+      event.say = [...new Set(event.of.map((one) => one.say))].join(" ");
     });
     this.found = new Found(this);
     root.replaceChildren(lead, sentence, this.found.box, both, this.buildBar(), this.help);
@@ -64,7 +65,7 @@ export class Comparison extends Player {
     for (const side of this.sides) side.root.style.removeProperty("--tall");
     new ResizeObserver(() => this.arrange()).observe(root);
     this.arrange();
-    root.addEventListener("keydown", (/** @type {Key} */ event) => this.onKey(event));
+    root.addEventListener("keydown", (event) => this.onKey(event));
   }
 
   // Beside each other where both can be read as a whole, else above each other.
@@ -92,15 +93,15 @@ export class Comparison extends Player {
     const both = this.graphs;
     return {
       svg: both.find(({ svg }) => svg)?.svg,
-      zoom: (/** @type {number} */ by) => both.forEach((one) => one.svg && one.zoom(by)),
-      fit: () => both.forEach((one) => one.svg && one.fit()),
+      zoom: (by) => both.forEach((one) => one.zoom(by)),
+      fit: () => both.forEach((one) => one.fit()),
     };
   }
 
   // Both, one above the other.
   pictureNow() {
     const drawn = this.sides.filter(({ graph }) => graph.svg);
-    const all = drawn.map((side) => pictureOf(side.graph, `${this.titleOf(side)}: ${side.say.textContent}`));
+    const all = drawn.map((side) => pictureOf(side.graph, `${side.title}: ${side.say.textContent}`));
     const width = Math.max(...all.map((one) => one.width));
     let height = 0;
     const texts = all.map((one) => {
@@ -110,10 +111,6 @@ export class Comparison extends Player {
     });
     const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
     return { text: `<svg xmlns="http://www.w3.org/2000/svg" ${size}>${texts.join("")}</svg>`, width, height };
-  }
-
-  titleOf(side) {
-    return this.data.titles[this.sides.indexOf(side)];
   }
 
   get tip() {
@@ -179,8 +176,7 @@ export class Comparison extends Player {
   }
 
   goToDifference() {
-    const [first] = this.places();
-    if (first !== undefined) this.goToStop(first);
+    this.goToStop(this.places()[0] ?? 0);
   }
 
   goOn() {
@@ -227,14 +223,6 @@ function joined(data) {
   });
   const graph = { nodes: [], edges: [] };
   return { meta: data.meta, sources: [], values: {}, ctxs: [], graph, events, data, differences };
-}
-
-// Landmarks of the two sides have different names.
-function nameSide(place, side) {
-  for (const part of place.querySelectorAll("section[aria-label], [role=region]")) {
-    const fields = { name: part.getAttribute("aria-label"), side };
-    part.ariaLabel = message("compare.side", fields);
-  }
 }
 
 export function startComparison() {

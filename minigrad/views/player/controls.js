@@ -3,7 +3,6 @@
 import { element, svgElement } from "./dom.js";
 import { message } from "./messages.js";
 
-/** @type {Record<string, string>} */
 const ICONS = {
   play: "M4 2v12l10-6z",
   close: "M3.5 2.3 8 6.8l4.5-4.5 1.2 1.2L9.2 8l4.5 4.5-1.2 1.2L8 9.2l-4.5 4.5-1.2-1.2L6.8 8 2.3 3.5z",
@@ -65,16 +64,15 @@ export function textButton(text, label, key, action) {
 // What opens is closed again when the focus goes elsewhere.
 export function closeAfter(menu) {
   menu.addEventListener("focusout", (event) => {
-    const to = /** @type {Node | null} */ (event.relatedTarget);
+    const to = event.relatedTarget;
     if (to && !menu.contains(to)) menu.open = false;
   });
   return menu;
 }
 
-// The sheet of keys and marks, over the player.
 export function helpSheet(close) {
   const sheet = element("div", "sheet");
-  for (const [name, rows] of /** @type {[string, string[][]][]} */ ([["marks", HELP_MARKS], ["keys", HELP_KEYS]])) {
+  for (const [name, rows] of [["marks", HELP_MARKS], ["keys", HELP_KEYS]]) {
     const list = rows.flatMap(([sign, meaning]) => [element("dt", "", sign), element("dd", "", message(meaning))]);
     sheet.append(element("h2", "", message(`help.${name}`)), element("dl", "", ...list));
   }

@@ -7,7 +7,6 @@ import { message, wordFor } from "./messages.js";
 import { keyLabel, keyRank, valueView } from "./values.js";
 
 export class CtxPane extends Pane {
-  /** @type {string | null | undefined} */
   pinned; // the ctx that was selected; else it is that at work
 
   constructor(player) {
@@ -23,7 +22,6 @@ export class CtxPane extends Pane {
     this.localsTable = element("dl", "entries");
     this.locals = element("details", { className: "locals", open: true }, this.summary, this.localsTable);
     this.body.append(this.advice, this.empty, this.table, this.locals);
-    /** @type {Map<string, {ref: Ref | null, more: string, row: HTMLElement}>} */
     this.rows = new Map(); // what -> the row of an entry or a local
     rove(this.body, ".entry");
     this.makesSome = trace.events.some((event) => event.k === "ctx.new");

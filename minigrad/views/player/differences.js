@@ -18,7 +18,6 @@ export class Differences {
 
   // The things that differ after a step, and in which way.
   at(step) {
-    /** @type {Map<number, number>} */
     const found = new Map();
     for (const { at, set } of this.changes) {
       if (at > step) break;
@@ -35,7 +34,6 @@ export class Differences {
   mark({ root, graph }, side, step, since = step) {
     const fresh = this.changes.filter(({ at }) => at > since && at <= step).flatMap(({ set }) => set);
     const news = new Set(fresh.filter(([, kind]) => kind).map(([thing]) => thing));
-    /** @type {Map<string, { kind: number, owner: string, isNew: boolean }>} */
     const marks = new Map();
     for (const [thing, kind] of this.at(step)) {
       const [place, owner] = this.things[thing][side] || [];

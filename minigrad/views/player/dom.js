@@ -2,27 +2,15 @@
 
 import { message } from "./messages.js";
 
-/** @typedef {FocusEvent & { target: Element }} InPage */
-
 const SVG = "http://www.w3.org/2000/svg";
 
-/**
- * An element with its class, or with several properties. A button sends no form; a child
- * that is not there is left out.
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag @param {string | Record<string, any>} is @param {...(Node | string | null)} children
- * @returns {HTMLElementTagNameMap[Tag]}
- */
+// An element with its class, or with several properties. A button sends no form; a child
+// that is not there is left out.
 export function element(tag, is = {}, ...children) {
   const made = document.createElement(tag);
   if (tag === "button") Object.assign(made, { type: tag });
   if (typeof is === "object") Object.assign(made, is);
   else if (is) made.className = is;
-  return filled(made, children);
-}
-
-/** @template {Element} Made @param {Made} made @param {(Node | string | null)[]} children */
-function filled(made, children) {
   made.append(...children.filter(Boolean));
   return made;
 }
@@ -42,18 +30,13 @@ export function setChildren(box, children) {
   });
 }
 
-/**
- * @template {keyof SVGElementTagNameMap} Tag
- * @param {Tag} tag @param {Record<string, string | number>} attributes @param {...(Node | string | null)} children
- * @returns {SVGElementTagNameMap[Tag]}
- */
 export function svgElement(tag, attributes = {}, ...children) {
   const made = document.createElementNS(SVG, tag);
   for (const name in attributes) made.setAttribute(name, attributes[name]);
-  return filled(made, children);
+  made.append(...children.filter(Boolean));
+  return made;
 }
 
-/** @param {string} ariaLabel @returns {HTMLElement} which scrolls, also by keys */
 export const bodyOf = (ariaLabel) => element("div", { className: "body", tabIndex: 0, role: "region", ariaLabel });
 
 // What is in a pane scrolls below its title.
@@ -91,28 +74,14 @@ export function goOnByKey() {
   }, true);
 }
 
-/** @type {WeakMap<Element, () => Told>} */
-const TELLERS = new WeakMap();
-
-/**
- * What a tip tells of an element, asked for when it is shown.
- * @template {Element} Thing @param {Thing} thing @param {() => Told} teller @returns {Thing}
- */
+// What a tip tells of an element, asked for when it is shown.
 export function tells(thing, teller) {
   thing.dataset.tells = "";
-  TELLERS.set(thing, teller);
-  return thing;
+  return Object.assign(thing, { teller });
 }
 
-export function tellerOf(thing) {
-  return TELLERS.get(thing);
-}
-
-/**
- * Many things to choose from are one stop of the Tab key; arrows go among them, and are
- * no step of the player.
- * @param {HTMLElement} box @param {string} selector @param {Record<string, number>} moves
- */
+// Many things to choose from are one stop of the Tab key; arrows go among them, and are
+// no step of the player.
 export function rove(box, selector, moves = { ArrowDown: 1, ArrowUp: -1 }) {
   const all = () => [...box.querySelectorAll(selector)].filter((one) => one.checkVisibility());
   box.addEventListener("keydown", (event) => {
@@ -124,20 +93,15 @@ export function rove(box, selector, moves = { ArrowDown: 1, ArrowUp: -1 }) {
     event.preventDefault();
     event.stopPropagation();
   });
-  box.addEventListener("focusin", /** @param {InPage} event */ (event) => {
+  box.addEventListener("focusin", (event) => {
     const chosen = event.target.closest(selector);
     if (chosen) tabStop(box, chosen);
   });
 }
 
-/** @type {WeakMap<Element, Element>} */
-const TAB_STOPS = new WeakMap();
-
 export function tabStop(box, chosen) {
-  const before = TAB_STOPS.get(box);
-  if (chosen === before) return;
-  before?.setAttribute("tabindex", "-1");
+  if (chosen === box.stop) return;
+  box.stop?.setAttribute("tabindex", "-1");
   chosen?.setAttribute("tabindex", "0");
-  if (chosen) TAB_STOPS.set(box, chosen);
-  else TAB_STOPS.delete(box);
+  box.stop = chosen;
 }

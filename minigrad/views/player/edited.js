@@ -7,16 +7,11 @@ import { message } from "./messages.js";
 const SHOWN = "[data-place]:not(.edge, .op)"; // what shows a value
 
 export class Edited {
-  /** @param {PlayerOptions["python"]} [python] */
   constructor(python) {
     this.python = python;
     this.told = element("p", { className: "told", role: "status" });
     this.note = element("p", { className: "note", role: "alert" });
     this.box = element("section", { className: "edits", ariaLabel: message("edit.name") }, this.told, this.note);
-  }
-
-  get isOpen() {
-    return false;
   }
 
   belongTo(player) {
@@ -46,7 +41,7 @@ export class Edited {
     return edits;
   }
 
-  mark(_) {
+  mark() {
     if (!this.edited.size) return;
     for (const shape of this.player.root.querySelectorAll(SHOWN)) {
       const is = this.edited.has(shape.dataset.place);
@@ -54,15 +49,11 @@ export class Edited {
     }
   }
 
-  render() {
-    const words = (this.player.trace.meta.edits || []).map((/** @type {any} */ edit) => message("edit.is", edit));
-    setText(this.told, [...words, this.outcome()].join(" ").trim());
+  // `outcome` is how it ends with what was edited.
+  render(outcome = "") {
+    const words = (this.player.trace.meta.edits || []).map((edit) => message("edit.is", edit));
+    setText(this.told, [...words, outcome].join(" ").trim());
     this.box.hidden = !this.told.textContent && !this.note.textContent;
-  }
-
-  // How it ends with what was edited.
-  outcome() {
-    return "";
   }
 
   // What was clicked: if it can be another, a line to type it in.
@@ -78,8 +69,6 @@ export class Edited {
     setText(this.note, words);
     this.render();
   }
-
-  undo() {}
 }
 
 export function isValue(what) {
@@ -90,10 +79,7 @@ export function isUndo(event) {
   return (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key === "z";
 }
 
-/**
- * The places where the page shows what was edited.
- * @param {Trace} trace @returns {Set<string>}
- */
+// The places where the page shows what was edited.
 function editedPlaces({ meta, events, graph }) {
   const found = new Set();
   for (const { place } of meta.edits || []) {
@@ -104,14 +90,10 @@ function editedPlaces({ meta, events, graph }) {
     const ends = events.flatMap(({ ins = [] }) => ins).filter(({ t }) => t === id);
     const nodes = new Set(ends.map(({ leaf }) => leaf));
     for (const part of (graph.pictures || []).flatMap(({ parts }) => parts)) {
-      if (part.k === "leaf" ? nodes.has(part.n) : isData(part, id)) found.add(`value ${part.id} 0`);
+      if (part.k === "leaf" ? nodes.has(part.n) : part.id.endsWith(`.data${id}`)) found.add(`value ${part.id} 0`);
     }
   }
   return found;
-}
-
-function isData({ k, id }, tensor) {
-  return k === "data" && id.split(".data").at(-1) === tensor;
 }
 
 function markEdited(shape, is) {

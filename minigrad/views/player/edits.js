@@ -9,10 +9,6 @@ import { Edited, isUndo, isValue } from "./edited.js";
 import { message } from "./messages.js";
 import { succeed } from "./successor.js";
 
-/** @typedef {{ what: string, position: number, text: string }} Edit */
-/** @typedef {{ edits: Edit[], trace: Trace, say: string, differing?: Differing }} Run */
-/** @typedef {{ text: string, number: number | null, step: number, name: string | null }} Described */
-
 const SAYS_NOTHING_AFTER = 8000; // ms
 const SLACK = 4; // px that a click may move
 const PER_STEP = 3; // px of a drag
@@ -45,8 +41,7 @@ export class Edits extends Edited {
 
   // The run that all edits are made from.
   begin(trace) {
-    /** @type {Run[]} */
-    this.runs = [{ edits: [], trace, say: "" }];
+    this.runs = [{ edits: [], trace, say: "" }]; // an edit: what, position, text
     this.gesture = null;
     this.asked ||= 0;
     this.shown = this.asked + 1; // the first question whose answer may be shown
@@ -78,12 +73,8 @@ export class Edits extends Edited {
     super.mark(view);
   }
 
-  outcome() {
-    return this.runs.at(-1).say;
-  }
-
   render() {
-    super.render();
+    super.render(this.runs.at(-1).say);
     const count = this.runs.length - 1;
     this.badge.hidden = this.undoing.hidden = !count;
     this.ending.hidden = count < 2;
@@ -91,7 +82,6 @@ export class Edits extends Edited {
     this.box.hidden &&= this.form.hidden;
   }
 
-  // What was clicked: if it can be another, a line to type it in.
   async choose(what, name) {
     this.what = what;
     this.form.hidden = true;
@@ -106,7 +96,6 @@ export class Edits extends Edited {
     this.render();
   }
 
-  /** @param {string} what @param {number} position @returns {Promise<Described | null>} */
   async describe(what, position) {
     const question = { what, position, edits: this.runs.at(-1).edits };
     return this.channel.ask("describe", question).catch((error) => this.complain(error));
@@ -145,11 +134,8 @@ export class Edits extends Edited {
     return last?.what === what ? last.position : this.player.position;
   }
 
-  /**
-   * Runs the program with another value. What belongs to one gesture is one edit; the
-   * newest value of what was edited last takes the place of the one before.
-   * @param {string} what @param {string} text @param {object | null} gesture
-   */
+  // Runs the program with another value. What belongs to one gesture is one edit; the
+  // newest value of what was edited last takes the place of the one before.
   async set(what, text, gesture) {
     const goesOn = gesture !== null && gesture === this.gesture;
     const run = this.runs.at(goesOn ? -2 : -1);
@@ -220,7 +206,6 @@ export class Edits extends Edited {
   }
 }
 
-/** @param {Trace} trace @param {MessagePort} port where Python answers */
 export function editsOver(trace, port) {
   return new Edits(trace, new Channel(port));
 }

@@ -14,10 +14,7 @@ export function advance(state, event, story) {
   if (!LINE_EVENTS.has(event.k)) visitLine(state, event);
 }
 
-/**
- * What an event changes on ctxs: that which it shows first, then others.
- * @param {{ctx?: CtxChange, others?: CtxChange[]}} event
- */
+// What an event changes on ctxs: that which it shows first, then others.
 export function ctxChanges({ ctx, others = [] }) {
   return ctx ? [ctx, ...others] : others;
 }
@@ -60,7 +57,7 @@ export function blankState() {
 
 // What is no list has entries that are replaced and never changed: they are shared.
 export function copyOf(state) {
-  const copy = /** @type {State} */ ({});
+  const copy = {};
   for (const key in state) {
     const isShared = state[key]?.constructor === Object;
     copy[key] = isShared ? { ...state[key] } : structuredClone(state[key]);
@@ -82,7 +79,6 @@ function noteMemory(state, event) {
   for (const { id } of del) delete state.grads[state.owners[id]];
 }
 
-/** @type {Record<string, string>} */
 const CALLS = { "create ctx": "made", "run forward": "forward", "wrap outputs": "returned" };
 
 // How far apply is with a ctx that is no node yet.
@@ -94,10 +90,7 @@ function noteCall(state, event, story) {
   }
 }
 
-/**
- * The variables that have changed; one that was deleted has nothing any more.
- * @param {Record<string, any>} known @param {Record<string, any>} [changes]
- */
+// The variables that have changed; one that was deleted has nothing any more.
 function merge(known, changes = {}) {
   for (const name in changes) {
     if (changes[name]) known[name] = changes[name];
@@ -141,7 +134,6 @@ function resolveError(state) {
 
 export const LINE_EVENTS = new Set(["call", "line", "return", "exception"]);
 
-/** @type {Record<string, (state: State, event: TraceEvent, story: Story) => void>} */
 const HANDLERS = {
   call(state, event) {
     if (state.error) resolveError(state);
@@ -209,7 +201,6 @@ const HANDLERS = {
     state.nodes[event.n] = "active";
     const waiting = state.waiting[event.n];
     state.waiting[event.n] = Object.fromEntries(
-      /** @type {(Ref | null)[]} */
       (event.g || []).flatMap((gradient, slot) => {
         if (!gradient) return [];
         return [[slot, waiting?.[slot] || { parts: [gradient], total: gradient }]];
@@ -291,7 +282,6 @@ const HANDLERS = {
   },
 };
 
-/** @param {Record<string, string>} lit */
 function allSeen(lit) {
   return Object.fromEntries(Object.keys(lit).map((id) => [id, "seen"]));
 }
@@ -305,7 +295,6 @@ function fillSlot(state, event) {
 function replaceWaiting(state, event) {
   if (!event.new) return;
   const many = event.k === "hook.pre";
-  /** @type {(Ref | null)[]} */
   const gradients = many ? event.new.i : [event.new];
   gradients.forEach((total, index) => putWaiting(state, event.n, many ? index : event.slot, total));
 }
@@ -314,10 +303,6 @@ function addWaiting(state, node, slot, gradient, total) {
   putWaiting(state, node, slot, total, [...(state.waiting[node]?.[slot]?.parts || []), gradient]);
 }
 
-/**
- * @param {State} state @param {string} node @param {number} slot @param {Ref | null} total
- * @param {(Ref | null)[]} parts
- */
 function putWaiting(state, node, slot, total, parts = [total]) {
   state.waiting[node] = { ...state.waiting[node], [slot]: { parts, total } };
 }

@@ -4,17 +4,11 @@ import { iconButton, textButton } from "./controls.js";
 import { element } from "./dom.js";
 import { message } from "./messages.js";
 
-/**
- * A stop that was found, by its number, and what it does.
- * @typedef {{ stop: number, deeds: string[] }} StopFound
- */
-
 const MOST_LISTED = 100;
 
 export class Found {
   constructor(player) {
     this.player = player;
-    /** @type {StopFound[]} */
     this.stops = [];
     const [placeholder, ariaLabel] = [message("found.example"), message("found.search")];
     this.input = element("input", { type: "search", placeholder, ariaLabel });
@@ -77,10 +71,7 @@ export class Found {
     else if (question !== undefined) this.search(question);
   }
 
-  /**
-   * Where no stop of this level is at a position, the next one shows what it did.
-   * @param {{position: number, deed: string}[]} found @param {(count: number) => string} title
-   */
+  // Where no stop of this level is at a position, the next one shows what it did.
   show(found, title) {
     const stops = Map.groupBy(found, ({ position }) => this.player.stopAt(position));
     this.stops = [...stops].map(([stop, all]) => ({ stop, deeds: [...new Set(all.map(({ deed }) => deed))] }));
@@ -101,7 +92,6 @@ export class Found {
     return element("li", "", element("button", { onclick: () => this.player.goToStop(stop) }, ...words));
   }
 
-  // Mark where the player stands.
   here() {
     if (!this.stops.length) return;
     const now = this.player.stopNow();

@@ -4,7 +4,6 @@
 import { message, wordFor } from "./messages.js";
 import { brief, bytesWords } from "./values.js";
 
-// The lines below an entry.
 export function linesOfEntry(player, cid, key, ref, { since, changes, position }) {
   const lines = [];
   const before = player.index.last(`entry ${cid} ${key}`, since);

@@ -3,11 +3,6 @@
 import { leaveFrame } from "./dom.js";
 import { isUndo } from "./edited.js";
 
-/**
- * A key on some element; fields and buttons have a type.
- * @typedef {KeyboardEvent & { target: Element & { type?: string } }} Key
- */
-
 export function onKey(player, event) {
   const tag = event.target.tagName;
   const typing = tag === "SELECT" || ["search", "text"].includes(event.target.type);
@@ -37,10 +32,6 @@ export function onKey(player, event) {
   event.stopPropagation();
 }
 
-/**
- * What each key does; the menu has some of them.
- * @param {Player} player @returns {Record<string, () => void>}
- */
 export function movesOf(player) {
   return {
     ArrowRight: () => player.step(),
@@ -56,9 +47,9 @@ export function movesOf(player) {
     e: () => player.showEngine(),
     c: () => player.inspect(),
     f: () => player.toggleFull(),
-    "+": () => player.graph.zoom?.(0.8),
-    "-": () => player.graph.zoom?.(1.25),
-    0: () => player.graph.fit?.(),
+    "+": () => player.graph.zoom(0.8),
+    "-": () => player.graph.zoom(1.25),
+    0: () => player.graph.fit(),
     "?": () => player.toggleHelp(),
     Escape: () => escape(player),
   };

@@ -8,15 +8,6 @@ import { fitFrame, followTheme, recall, remember } from "./page.js";
 import { Player } from "./player.js";
 import { succeed } from "./successor.js";
 
-/** @typedef {{ kind: string, low?: number, high?: number, step?: number }} Input */
-
-/**
- * What Python shows: a recording, what its inputs are and have, what is wrong with
- * them, what was printed and drawn (HTML), and the change that led to it.
- * @typedef {{ trace: Trace, inputs: Record<string, Input>, values: Record<string, string | boolean>, problems:
- * Record<string, string>, printed: string, drawn: string, by: string }} Shown
- */
-
 const TYPED_AFTER = 400; // ms without a key: what was typed is meant
 const SAID_AFTER = 600; // ms without a change: a screen reader hears what is so now
 const WAITS_AFTER = 600;
@@ -36,7 +27,6 @@ class Live {
     this.root = root;
     this.channel = channel;
     this.memory = `minigrad player ${root.dataset.key}`;
-    /** @type {Map<string, Field> | null} */
     this.fields = null; // name -> field
     this.change = ""; // the newest change made here
     this.changes = 0;
@@ -52,7 +42,8 @@ class Live {
     channel.onShown = (text) => this.show(JSON.parse(text));
   }
 
-  /** @param {Shown} shown */
+  // Also what is wrong with the inputs, what was printed, what was drawn (HTML), and the change
+  // that led to it.
   show({ trace, inputs, values, problems, printed, drawn, by }) {
     const fresh = !this.fields;
     if (fresh) this.build(inputs);
@@ -112,7 +103,7 @@ class Live {
 
   // Another trace in the place of the one shown, at the step that corresponds.
   replace(trace) {
-    const onSuccessor = (/** @type {Player} */ player) => (this.root.player = this.player = player);
+    const onSuccessor = (player) => (this.root.player = this.player = player);
     if (this.player) {
       this.player.edits.begin(trace);
       succeed(this.player, trace);
@@ -130,13 +121,15 @@ class Live {
 // One argument: its label, what to change it with, and what is wrong with it.
 class Field {
   constructor(name, input, change) {
-    this.kind = input.kind;
     this.change = change;
-    const [id, type] = [`input-${name}`, input.kind === "switch" ? "checkbox" : "text"];
+    const [id, isSwitch] = [`input-${name}`, input.kind === "switch"];
+    const type = isSwitch ? "checkbox" : "text";
+    this.has = isSwitch ? "checked" : "value"; // true or false, else a text
     this.entry = element("input", { id, type, spellcheck: false, autocomplete: "off" });
     this.entry.oninput = () => this.typed();
     this.entry.onchange = () => this.meant();
     this.problem = element("p", { className: "problem", id: `${id}-problem`, role: "alert" });
+    this.entry.setAttribute("aria-describedby", this.problem.id);
     const label = element("label", { htmlFor: id }, name);
     const slider = input.kind === "slider" ? this.sliderOf(name, input) : null;
     this.box = element("div", `field of-${input.kind}`, label, slider, this.entry, this.problem);
@@ -152,17 +145,12 @@ class Field {
     return this.slider;
   }
 
-  /** @returns {string | boolean} */
   value() {
-    return this.kind === "switch" ? this.entry.checked : this.entry.value;
+    return this.entry[this.has];
   }
 
-  // A switch is put to true or false, else it is a text.
   put(value) {
-    if (this.kind === "switch") this.entry.checked = value;
-    else this.entry.value = value;
-    /** @type {string | boolean} */
-    this.last = value;
+    this.last = this.entry[this.has] = value;
     this.moveSlider();
   }
 
@@ -188,9 +176,6 @@ class Field {
 
   complain(problem) {
     this.problem.textContent = problem ? message("live.problem", { problem }) : "";
-    this.box.classList.toggle("wrong", Boolean(problem));
-    this.entry.setAttribute("aria-invalid", String(Boolean(problem)));
-    if (problem) this.entry.setAttribute("aria-describedby", this.problem.id);
-    else this.entry.removeAttribute("aria-describedby");
+    this.entry.ariaInvalid = String(Boolean(problem));
   }
 }

@@ -2,18 +2,11 @@
 
 import { lastAtMost } from "./story.js";
 
-/**
- * How many bytes are held from a position on.
- * @typedef {{ at: number, bytes: number }} Moment
- */
-
 export class Memory {
   // Items as recorded: {id, owner, of, key, bytes, buf}; `at` is the position from
   // which one is held, `until` that from which it is not any more, because of `by`.
   constructor(trace) {
-    /** @type {Map<string, Held>} */
     const items = new Map();
-    /** @type {Map<string, number>} */
     const holders = new Map(); // buf -> how many hold it
     let bytes = 0;
     const hold = (item, by) => {
@@ -21,7 +14,6 @@ export class Memory {
       holders.set(item.buf, before + by);
       if (!before || !(before + by)) bytes += by * item.bytes;
     };
-    /** @type {(Moment & { most: Moment })[]} */
     this.curve = [];
     trace.events.forEach((event, index) => {
       if (!event.mem) return;
@@ -57,7 +49,6 @@ export class Memory {
     return items.findLast((item) => item.key === key && item.at <= position);
   }
 
-  // Who else holds the same memory.
   sharing(item, position) {
     const others = this.ofBuffer.get(item.buf).filter((one) => {
       return one.owner !== item.owner && isHeld(one, position);

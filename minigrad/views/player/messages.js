@@ -2,11 +2,7 @@
 // of all texts; script.py puts most in the place of the keys that this code names, others
 // before it: MESSAGES and WORDS.
 
-/**
- * A text, its {fields} filled in; of two, for a count of 1, that which ends in "one".
- * @param {string} key @param {Record<string, unknown>} fields @param {string} [otherwise] where it has no text
- * @returns {string}
- */
+// A text, its {fields} filled in; of two, for a count of 1, that which ends in "one".
 export function message(key, fields = {}, otherwise = key) {
   const one = fields.count === 1 ? MESSAGES[`${key}.one`] : undefined;
   const text = one ?? MESSAGES[key] ?? MESSAGES[otherwise] ?? otherwise;

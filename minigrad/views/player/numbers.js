@@ -6,7 +6,6 @@ import { element, setText } from "./dom.js";
 import { message } from "./messages.js";
 import { heatMap, number } from "./values.js";
 
-// The panel below the panes: what was asked, told anew at each step.
 export class Numbers {
   constructor(player) {
     this.player = player;
@@ -19,7 +18,6 @@ export class Numbers {
     this.box = element("section", is, this.say, this.table, this.list, this.legend, closing);
   }
 
-  /** @param {string} node @param {number} slot @param {number[] | null} cell */
   ask(node, slot = 0, cell = null, focus = false) {
     if (focus) this.asker = document.activeElement;
     this.asked = { node, slot, cell };
@@ -63,16 +61,12 @@ export class Numbers {
     this.light(this.lit);
   }
 
-  /**
-   * The whole gradient, to choose an element of.
-   * @param {Asking} asking @param {number[] | null} cell
-   */
+  // The whole gradient, to choose an element of.
   fillTable(asking, cell) {
     const value = this.player.trace.values[asking.total?.v];
     const focused = this.table.contains(document.activeElement);
     this.table.hidden = !value || value.rows.flat().length < 2;
     if (this.table.hidden) return this.table.replaceChildren();
-    /** @param {number[]} chosen */
     const choose = (chosen) => {
       this.asked.cell = chosen;
       this.render();

@@ -9,14 +9,12 @@ const LOOKS_EVERY = 500; // ms
 
 // Starts the player of a page written by minigrad.views.page, which has been unpacked. In
 // a notebook, which may hold many, it stands only while it is near what is seen.
-/** @param {new (root: HTMLElement, trace: any, options: PlayerOptions) => any} Shown */
 export async function start(Shown = Player) {
   followTheme();
   const main = document.querySelector("main");
   const root = document.getElementById("player");
   const memory = `minigrad player ${root.dataset.key}`;
   const kept = `${memory} answers`;
-  /** @type {PlayerOptions} */
   const options = {
     position: Number(recall(memory) ?? root.dataset.start) || 0,
     onMove: (at) => remember(memory, at),
@@ -34,17 +32,13 @@ export async function start(Shown = Player) {
   }
 }
 
-/**
- * From when a player is made until it is far from view; then nothing holds it any more.
- * @param {new (root: HTMLElement, trace: any, options: PlayerOptions) => any} Shown
- * @param {HTMLElement} root @param {HTMLElement} main @param {PlayerOptions} options
- */
+// From when a player is made until it is far from view; then nothing holds it any more.
 async function stand(Shown, root, main, options) {
   const trace = JSON.parse(await main.unpack.textOf("trace"));
   const place = root.cloneNode();
   root.replaceWith(place);
   show(main, true);
-  const onSuccessor = (/** @type {Player} */ player) => (place.player = player);
+  const onSuccessor = (player) => (place.player = player);
   const player = (place.player = new Shown(place, trace, { ...options, onSuccessor }));
   performance.mark("mounted");
   if (options.presents) place.player.presenter.toggle();
@@ -92,10 +86,7 @@ function isUsed({ player }) {
   return !player.isAtRest() || attempt(() => parent.document.activeElement === window.frameElement, true);
 }
 
-/**
- * What is forbidden in a frame from elsewhere, or without storage, is not done.
- * @template T @param {() => T} action @param {T} otherwise
- */
+// What is forbidden in a frame from elsewhere, or without storage, is not done.
 function attempt(action, otherwise = null) {
   try {
     return action();
@@ -108,7 +99,6 @@ export function recall(key) {
   return attempt(() => sessionStorage.getItem(key));
 }
 
-/** @param {string} key @param {string | number} value */
 export function remember(key, value) {
   attempt(() => sessionStorage.setItem(key, String(value)));
 }
@@ -135,7 +125,6 @@ export function followTheme() {
 const outerBody = () => (parent === window ? null : attempt(() => parent.document.body));
 
 const ANSWERS_WITHIN = 1000; // ms
-/** @type {Promise<typeof import("./edits.js").editsOver> | undefined} */
 let editing; // what Python has sent: once, however many ask for it
 
 // Whether Python has the recording of a page in a notebook; and if so what edits it, or

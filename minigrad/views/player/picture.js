@@ -10,12 +10,6 @@ import { callOf, dataOf, leafOf, setKinds } from "./scene.js";
 import { brief, labelOf, shapeWords } from "./values.js";
 import { curvesOf, flowOf, placeTags, spotsOf, wireOf } from "./wires.js";
 
-/**
- * A part or a line: where it is, and what it is in the page, once it was there.
- * @typedef {{ id: string, of: Part | Line, box: Box, layer: string, made?: { shape: SVGElement, over?:
- * SVGElement, show: (view: View) => void }, shape: SVGElement | null }} Thing
- */
-
 const CHOICES = ".hit[role]";
 const ALL_DRAWN = 300; // things; of a picture with more there is a window
 const AROUND = 250; // points drawn beyond the edges of the window
@@ -39,7 +33,6 @@ export class PicturePane {
     this.body = bodyOf(message("picture.region"));
     this.body.append(this.empty);
     this.box = element("section", { className: "pane graph", ariaLabel: message("graph.name") }, this.body, this.note);
-    /** @type {Map<string, Thing[]>} */
     this.parts = new Map(); // the id of a node or an edge -> where it is drawn
     if (this.pictures.length) this.begin();
   }
@@ -59,12 +52,10 @@ export class PicturePane {
   adopt(picture) {
     this.picture = picture;
     this.parts.clear();
-    /** @type {Record<string, SVGElement>} */
     this.layers = Object.fromEntries(LAYERS.map((name) => [name, svgElement("g", { class: name })]));
     this.svg.replaceChildren(this.tips(), ...Object.values(this.layers));
     const curves = curvesOf(picture);
     const tags = placeTags(this.trace, picture, curves);
-    /** @type {Thing[]} */
     this.things = [];
     for (const line of picture.lines) {
       const layer = line.k === "wire" ? "wires" : "flows";
@@ -84,7 +75,6 @@ export class PicturePane {
     this.note.hidden = !this.windowed;
     const [nodes, edges] = [this.trace.graph.nodes, this.trace.graph.edges].map(({ length }) => thousands(length));
     setText(this.note, message("graph.window", { nodes, edges }));
-    /** @type {Thing[]} */
     this.drawn = [];
     this.fitted = false;
   }
@@ -100,7 +90,6 @@ export class PicturePane {
     this.map.replaceChildren(svgElement("path", { d: lines }), svgElement("path", { class: "parts", d: parts }), this.seen);
   }
 
-  /** @param {MouseEvent} event on the map */
   goTo({ clientX, clientY }) {
     const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(this.map.getScreenCTM().inverse());
     const [, , w, h] = this.view;
@@ -108,10 +97,7 @@ export class PicturePane {
     this.look([x - w / 2, y - h / 2, w, h]);
   }
 
-  /**
-   * @param {string} id @param {Part | Line} of @param {Box} box @param {string} layer
-   * @param {() => Thing["made"]} make @this {PicturePane & Record<string, any>}
-   */
+  // A part or a line: where it is, and what it is in the page, once it was there.
   addThing(id, of, box, layer, make) {
     const thing = { id, of, box, layer, make, shape: null };
     this.things.push(thing);
@@ -175,12 +161,8 @@ export class PicturePane {
     this.makeButton(slot, `grad ${part.n}`, name, () => ({ ref: this.now.state.grads[part.n] }));
   }
 
-  /**
-   * What lies over a shape is its button, which leads to its steps: it says in words what the
-   * shape shows.
-   * @param {SVGElement} shape @param {string} what @param {string} name @param {() => Told} told
-   * @param {string} written @param {() => void} [also]
-   */
+  // What lies over a shape is its button, which leads to its steps: it says in words what the
+  // shape shows.
   makeButton(shape, what, name, told, written = name, also = () => {}) {
     const hit = shape.closest(".hit") || shape.querySelector(".hit");
     hit.setAttribute("tabindex", "-1");
@@ -199,7 +181,6 @@ export class PicturePane {
 
   edgeName(id) {
     const edge = this.story.edges[id];
-    if (!edge) return id;
     return message("edge.name", { from: this.nodeName(edge.from), to: this.nodeName(edge.to) });
   }
 
@@ -219,19 +200,15 @@ export class PicturePane {
     return waiting && state.nodes[node] !== "done" ? { words: [message("tip.waits")], ref: waiting.total } : {};
   }
 
-  // Where it is looked at from
-
   // The height at which all of it can be read, if that is not too high for a page.
   readableHeight() {
     return this.picture ? Math.min(MOST_HIGH, this.picture.size[1] * LEAST_SCALE + 2 * ON_PAGE.border[1]) : 0;
   }
 
-  // The size of all of it, with its border.
   whole() {
     return this.picture.size.map((one, at) => one + 2 * this.border[at]);
   }
 
-  /** @param {boolean} onWall where it is seen from afar */
   present(onWall) {
     Object.assign(this, onWall ? ON_WALL : ON_PAGE, { onWall, width: 0 });
     if (this.picture && !this.windowed) {
@@ -260,14 +237,13 @@ export class PicturePane {
   }
 
   resized() {
-    if (!this.picture) return;
     const { clientWidth, clientHeight } = this.body;
     if (clientWidth !== this.width || clientHeight !== this.height) this.fit();
   }
 
   fit() {
     const { clientWidth: width, clientHeight: height } = this.body;
-    if (!width || !height) return;
+    if (!this.picture || !width || !height) return;
     const [wide, tall] = this.whole();
     const { border, least, most } = this;
     const whole = Math.min(width / wide, height / tall, most);
@@ -284,6 +260,7 @@ export class PicturePane {
   }
 
   zoom(by, cx = 0.5, cy = 0.5) {
+    if (!this.view) return;
     const [x, y, w, h] = this.view;
     const factor = Math.min(8 * this.width, Math.max(w * by, this.width / 3)) / w;
     this.isWhole = false;
@@ -320,8 +297,6 @@ export class PicturePane {
       for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => listening.abort(), { signal });
     });
   }
-
-  // What is shown
 
   show(view) {
     this.now = view;
@@ -360,7 +335,7 @@ export class PicturePane {
     this.drawn = wanted;
     for (const thing of wanted) {
       if (here.has(thing)) continue;
-      thing.made ||= /** @type {any} */ (thing).make();
+      thing.made ||= thing.make();
       thing.shape = thing.made.shape;
       this.layers[thing.layer].append(thing.shape);
       if (thing.made.over) this.layers.tags.append(thing.made.over);
@@ -438,7 +413,7 @@ export class PicturePane {
     // The map covers nothing that is spoken of, and little else.
     const [left, top] = this.view;
     const [width, height] = [w * this.mapShare[0], h * this.mapShare[1]];
-    const covered = (/** @type {number[]} */ [over, down]) => {
+    const covered = ([over, down]) => {
       const place = { x: left + over * (w - width), y: top + down * (h - height), width, height };
       const parts = this.drawn.filter(({ layer, box: one }) => layer === "parts" && meet(one, place));
       return parts.length + (meet(thing.box, place) ? 99 : 0);
@@ -448,26 +423,18 @@ export class PicturePane {
   }
 
   travel(id, gradient, duration) {
-    const path = /** @type {SVGPathElement | null} */ (this.elementOf(id)?.querySelector(".line"));
+    const path = this.elementOf(id)?.querySelector(".line");
     if (!path) return;
-    const length = path.getTotalLength();
     const value = gradient?.v && this.trace.values[gradient.v];
     const written = brief(this.trace, gradient);
     const words = value && written.length > 14 ? shapeWords(value.shape) : written;
     const width = words.length * 8.1 + 16;
     const rect = svgElement("rect", { x: -width / 2, y: -12, width, height: 24, rx: 12 });
-    const ball = svgElement("g", { class: "ball" }, rect, svgElement("text", { y: 5 }, words));
+    const style = `offset: path("${path.getAttribute("d")}") 0deg`;
+    const ball = svgElement("g", { class: "ball", style }, rect, svgElement("text", { y: 5 }, words));
     this.layers.overlay.append(ball);
-    const begin = performance.now();
-    const move = (now) => {
-      if (!ball.isConnected) return;
-      const part = Math.min(1, Math.max(0, (now - begin) / duration));
-      const at = path.getPointAtLength(length * (1 - part * (2 - part)));
-      ball.setAttribute("transform", `translate(${at.x} ${at.y})`);
-      if (part < 1) requestAnimationFrame(move);
-      else ball.remove();
-    };
-    move(begin);
+    const easing = "cubic-bezier(0.333, 0.667, 0.667, 1)"; // fast at first, as a parabola
+    ball.animate({ offsetDistance: ["100%", "0%"] }, { duration, easing }).onfinish = () => ball.remove();
   }
 }
 
@@ -475,7 +442,6 @@ function boxOfPart(part) {
   return around([...spotsOf(part), part.tray].filter(Boolean));
 }
 
-/** @param {number[][]} spots @returns {Box} */
 function around(spots) {
   let [x, y, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   for (const [left, top, wide, tall] of spots) {

@@ -73,7 +73,7 @@ export class Player {
       this.help,
     );
     const { signal } = this.listening;
-    root.addEventListener("keydown", (/** @type {Key} */ event) => onKey(this, event), { signal });
+    root.addEventListener("keydown", (event) => onKey(this, event), { signal });
   }
 
   prepare() {
@@ -114,7 +114,6 @@ export class Player {
     return bar;
   }
 
-  // What is seldom needed.
   buildMenu() {
     const summary = element("summary", { ariaLabel: message("menu.name"), title: message("menu.name") }, "…");
     const moves = movesOf(this);
@@ -135,10 +134,7 @@ export class Player {
     return closeAfter(menu);
   }
 
-  /**
-   * What was clicked: its steps; of what has a gradient, which sum that is.
-   * @type {Choose}
-   */
+  // What was clicked: its steps; of what has a gradient, which sum that is.
   choose(what, name) {
     this.edits?.choose(what, name);
     const [kind, id, slot] = what.split(" ");
@@ -212,8 +208,6 @@ export class Player {
     else this.root.requestFullscreen?.();
   }
 
-  // Moves
-
   go(position) {
     const wanted = Math.max(0, Math.min(this.story.length, Math.round(position)));
     const to = this.asks ? this.asks.limit(wanted) : wanted;
@@ -227,10 +221,7 @@ export class Player {
     this.options.onMove?.(to);
   }
 
-  /**
-   * @param {number} position @param {number} since where the step before was @param {number} stop
-   * @param {boolean} single whether it is the next step
-   */
+  // `since` is where the step before was; `single` is said of the next step.
   show(position, since, stop, single) {
     const { trace, story, level } = this;
     const event = story.events[position - 1] || null;
@@ -241,7 +232,6 @@ export class Player {
     this.view = view;
     this.showWords(view, stop);
     this.tip.hide();
-    /** @type {{show: (view: View) => void}[]} */
     const parts = [this.code, this.graph, this.ctx, this.timeline, this.asks, this.numbers];
     for (const part of parts) part?.show(view);
     // What is measured comes after all that is changed: the page is laid out once a step.
@@ -278,12 +268,10 @@ export class Player {
     return Math.min(place, this.stops.length - 1);
   }
 
-  // Where a stop is, from 0 to 1.
   shareOf(stop) {
     return stop / (this.stops.length - 1 || 1);
   }
 
-  /** @param {number[]} stops @returns {HTMLElement[]} for the slider */
   marksOf(stops) {
     return stops.map((stop) => {
       const mark = element("i");

@@ -77,7 +77,7 @@ export class Presenter {
   arrange() {
     const { root, graphs, ways } = this.player;
     if (root.clientWidth !== this.width) this.reserve();
-    const take = (/** @type {string} */ way) => {
+    const take = (way) => {
       root.dataset.way = way;
       root.classList.toggle("abreast", way === "abreast");
       return Math.min(...graphs.map((one) => one.share()));
@@ -133,10 +133,7 @@ export class Presenter {
     this.player.root.classList.remove("pausing");
   }
 
-  /**
-   * The keys of a presenter: those of a remote control too.
-   * @returns {Record<string, () => void>}
-   */
+  // The keys of a presenter: those of a remote control too.
   moves() {
     const forward = () => this.forward();
     const back = () => this.back();

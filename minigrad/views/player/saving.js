@@ -4,8 +4,6 @@ import { closeAfter } from "./controls.js";
 import { element, svgElement } from "./dom.js";
 import { message } from "./messages.js";
 
-/** @typedef {{ text: string, width: number, height: number }} Picture */
-
 const STYLES = [
   "display", "fill", "stroke", "stroke-width", "stroke-dasharray", "opacity",
   "visibility", "clip-path", "transform", "transform-origin", "transform-box", "scale", "marker-start", "marker-end", "font-family", "font-size", "font-weight", "text-anchor", "paint-order", "rx",
@@ -14,7 +12,7 @@ const MARGIN = 16;
 const LINE = 19;
 const PNG_SCALE = 3;
 
-// The same text as minigrad.views.page.markdown_of.
+// The same text as Recording.to_markdown.
 export function markdownOf(trace, level) {
   const { meta, events } = trace;
   const plain = (text) => text.replace(/\s+/g, " ").trim().replace(/[\\\x60*_<>]/g, "\\$&");
@@ -28,6 +26,7 @@ export function markdownOf(trace, level) {
 
 // The graph as it stands, the sentence above it, with all its styles inside.
 export function pictureOf(graph, sentence) {
+  graph.layers.overlay.replaceChildren(); // gradients on their way
   for (const change of graph.svg.getAnimations({ subtree: true })) change.finish();
   const copy = graph.svg.cloneNode(true);
   const originals = [graph.svg, ...graph.svg.querySelectorAll("*")];
@@ -47,7 +46,6 @@ export function pictureOf(graph, sentence) {
   const { backgroundColor, color: fill } = getComputedStyle(graph.body);
   const font = { fill, "font-family": "sans-serif", "font-size": 14, "font-weight": 600 };
   const said = lines.map((line, at) => svgElement("text", { x: MARGIN, y: MARGIN + 8 + at * LINE, ...font }, line));
-  /** @type {Record<string, number>} */
   const place = { x: MARGIN + (wide - width) / 2, y: top, width, height };
   for (const name in place) copy.setAttribute(name, place[name]);
   copy.style.width = copy.style.height = "";
@@ -86,7 +84,6 @@ export function savingMenu(player) {
   const summary = element("summary", "", message("save.name"));
   const file = (ending) => `step-${player.stopNow()}.${ending}`;
   const picture = () => player.pictureNow();
-  /** @type {Record<string, () => void | Promise<void>>} */
   const ways = {
     svg: () => download(file("svg"), new Blob([picture().text], { type: "image/svg+xml" })),
     png: async () => download(file("png"), await pngOf(picture())),

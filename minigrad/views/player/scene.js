@@ -3,34 +3,24 @@
 import { squares } from "./arrays.js";
 import { setText, svgElement } from "./dom.js";
 import { message, wordFor } from "./messages.js";
-import { brief, oddWords } from "./values.js";
+import { brief, oddWords, shortened } from "./values.js";
 
 const LETTER = 8.5; // wide, of 14 points; minigrad.views.picture leaves this room
 const SMALL = 7.9; // of 13 points
 const LONG = 9.1; // of 15 points
 const MANY = 6; // letters of a value that is written in 17 points
 
-/** @param {Record<string, any>} attributes @param {...(Element | null)} children */
 const group = (attributes, ...children) => svgElement("g", attributes, ...children);
 
 const card = ([x, y, width, height], kind, rx) => svgElement("rect", { class: kind, x, y, width, height, rx });
 
-/**
- * @param {number} x @param {number} y @param {string} words @param {string} kind
- * @param {"start" | "middle" | "end"} anchor
- */
 function text(x, y, words, kind, anchor = "middle") {
   return svgElement("text", { x, y, class: kind, "text-anchor": anchor }, words);
 }
 
-/** @param {Element} node @param {Record<string, unknown>} kinds */
 export function setKinds(node, kinds) {
-  for (const kind in kinds) {
-    if (node.classList.contains(kind) !== Boolean(kinds[kind])) node.classList.toggle(kind);
-  }
+  for (const kind in kinds) node.classList.toggle(kind, Boolean(kinds[kind]));
 }
-
-export const shortened = (words, most) => (words.length <= most ? words : `${words.slice(0, most - 1)}…`);
 
 export function valueOf(trace, ref) {
   return (ref?.v && trace.values[ref.v]) || null;
@@ -40,11 +30,8 @@ export function isWritten(value) {
   return !value || !value.shape.length || (value.shape.length === 1 && value.shape[0] <= 3 && !value.cut);
 }
 
-/**
- * The lengths that count the examples of a vmap are set apart, as in
- * minigrad.views.picture.shape_words.
- * @param {Value} value @param {number[]} [mapped]
- */
+// The lengths that count the examples of a vmap are set apart, as in
+// minigrad.views.picture.shape_words.
 function shapeOf(value, mapped = []) {
   return oddWords(value) || value.shape.map((length, axis) => (mapped.includes(axis) ? `[${length}]` : length)).join("×");
 }
@@ -101,12 +88,7 @@ class Chip {
   }
 }
 
-/** @typedef {(view: View) => void} Show */
-
-/**
- * A leaf: its chip, and the slot of its gradient.
- * @param {PicturePane} owner @param {Part} part @returns {{shape: SVGElement, show: Show}}
- */
+// A leaf: its chip, and the slot of its gradient.
 export function leafOf(owner, part) {
   const { trace } = owner;
   const chip = new Chip(trace, part.chip, part.t, part.v, "leaf", `value ${part.id} 0`);
@@ -125,7 +107,6 @@ export function leafOf(owner, part) {
   owner.makeNode(node, part.n, chip.name);
   owner.makeSlot(slot, part);
   let look = null;
-  /** @type {Show} */
   const show = ({ state, event }) => {
     const changed = state.changed[part.t];
     chip.show(changed?.ref || part.v, true);
@@ -159,10 +140,7 @@ export function leafOf(owner, part) {
   return { shape, show };
 }
 
-/**
- * Data: no gradient is asked for, so nothing hangs below.
- * @param {PicturePane} owner @param {Part} part @returns {{shape: SVGElement, show: Show}}
- */
+// Data: no gradient is asked for, so nothing hangs below.
 export function dataOf(owner, part) {
   const chip = new Chip(owner.trace, part.chip, part.t, part.v, "data", `value ${part.id} 0`);
   chip.show(part.v, true);
@@ -176,7 +154,6 @@ export function dataOf(owner, part) {
 
 // What waits at a node, and of what it is the sum.
 class Tray {
-  /** @param {Trace} trace @param {Spot} spot @param {string} place @param {number[]} [mapped] */
   constructor(trace, spot, place, mapped) {
     this.trace = trace;
     this.spot = spot;
@@ -188,12 +165,7 @@ class Tray {
     this.box = group({ class: "tray", "data-place": place }, card(spot, "skin", 13), this.sum, this.thumb);
   }
 
-  /**
-   * @param {Gathered[]} gathered for each output that something has come to
-   * @param {number | undefined} left how many are still to come
-   * @param {boolean} hot @param {boolean} ofLeaf where one alone is in the slot
-   * @param {boolean} isFull whether the slot has the sum
-   */
+  // `left` are still to come; of a leaf one alone is in the slot, which may have the sum.
   show(gathered, left, hot, ofLeaf = false, isFull = false) {
     const there = Boolean(left || gathered.some(({ parts, more }) => !ofLeaf || more || parts.length > 1));
     setKinds(this.box, { there, whole: gathered.length && !left, hot, tangent: false });
@@ -206,7 +178,6 @@ class Tray {
     setText(this.sum, !there ? "" : isDrawn ? shortened(shapeOf(value, this.mapped), room) : this.words(gathered, left, room, isFull));
   }
 
-  /** @param {Ref | undefined} tangent beside the value */
   tell(tangent) {
     setKinds(this.box, { there: tangent, tangent: true });
     const look = `tangent ${tangent?.v}`;
@@ -244,10 +215,7 @@ class Tray {
   }
 }
 
-/**
- * A call: its card, what came out, and the box of what it keeps.
- * @param {PicturePane} owner @param {Part} part @returns {{shape: SVGElement, show: Show}}
- */
+// A call: its card, what came out, and the box of what it keeps.
 export function callOf(owner, part) {
   const { trace, story } = owner;
   const [x, y, w, h] = part.card;
@@ -276,7 +244,6 @@ export function callOf(owner, part) {
   const box = part.box[3] ? new Box(owner, part) : null;
   const tray = new Tray(trace, part.tray, `waits ${part.n ?? part.keys?.[0]}`, part.v[0]?.ax);
   const [left, top] = [Math.min(x, part.box[0]), Math.min(y, part.chips[0][1])];
-  /** @type {Spot} */
   const room = [left, top, part.box[0] + part.box[2] - left, part.box[1] + part.box[3] - top];
   for (const [from, , wide] of part.chips) room[2] = Math.max(room[2], from + wide - left);
   const parts = [flow, op, ...chips.map((one) => one.box), box?.dock, box?.box, card(room, "hit", 10)];
@@ -293,7 +260,6 @@ export function callOf(owner, part) {
   }
   tray.box.onclick = () => node.querySelector(".hit").dispatchEvent(new MouseEvent("click"));
   const ctx = part.ctx ?? story.nodes[part.n]?.ctx;
-  /** @type {Show} */
   const show = ({ state, event }) => {
     const now = state.nodes[part.n];
     const unrecorded = state.calls[ctx] === "unrecorded";
@@ -349,9 +315,7 @@ class Box {
     this.head = text(x + 9, y + 18, "ctx", "head", "start");
     this.empty = text(x + w / 2, y + h / 2 + 6, "", "empty");
     this.label = text(x + w - 7, y + h - 7, part.label, "label", "end");
-    /** @type {{key: string, isNumber: boolean, room: number, box: SVGElement, words: SVGElement}[]} */
     this.cells = part.cells.map(([key, words, left, top, size]) => {
-      /** @type {Spot} */
       const spot = [x + left, y + top + 28, size, 30];
       const written = text(x + left + size / 2, y + top + 48, words, "kept");
       const is = { class: "cell", "data-place": `entry ${this.ctx} ${key}` };

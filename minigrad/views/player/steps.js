@@ -4,12 +4,7 @@
 import { LINE_EVENTS, ctxChanges } from "./folding.js";
 import { message, wordFor } from "./messages.js";
 import { lastAtMost, whenIdle } from "./story.js";
-import { keyLabel } from "./values.js";
-
-/**
- * That something is done at a position; of an entry or a gradient with its new value.
- * @typedef {{ position: number, deed: string, ref: Ref | null, gone: boolean }} Step
- */
+import { keyLabel, shortened } from "./values.js";
 
 // What a question has beside the words it asks for.
 const FILLING = new Set(
@@ -25,7 +20,6 @@ export class StepIndex {
   // What -> its steps, in order. A long recording takes a while: not before it is shown.
   all() {
     if (this.found) return this.found;
-    /** @type {Map<string, Step[]>} */
     this.found = new Map();
     this.story.events.forEach((event, index) => this.note(event, index + 1));
     return this.found;
@@ -75,7 +69,7 @@ export class StepIndex {
       const before = this.of(what);
       if (before.at(-1)?.gone) {
         const gone = before.pop();
-        if (sameRef(before.at(-1)?.ref, ref)) continue;
+        if (lookOf(before.at(-1)?.ref) === lookOf(ref)) continue;
         before.push(gone);
       }
       const freed = ref?.t === "P" && ref.r === "freed";
@@ -92,7 +86,6 @@ export class StepIndex {
 
   // The entries of ctxs that change at each position, by what they are called.
   changedEntries() {
-    /** @type {Map<number, string>} */
     const labels = new Map();
     for (const [what, steps] of this.all()) {
       const [kind, , ...key] = what.split(" ");
@@ -103,12 +96,9 @@ export class StepIndex {
     return labels;
   }
 
-  /**
-   * The steps of a level that have all words of a question, in their sentence, in what
-   * they do or in the entries that change; a question after a .grad that changes finds
-   * where it changes.
-   * @this {StepIndex & {entries?: Map<number, string>}} @param {string} question @param {number} level
-   */
+  // The steps of a level that have all words of a question, in their sentence, in what
+  // they do or in the entries that change; a question after a .grad that changes finds
+  // where it changes.
   search(question, level) {
     const all = question.toLowerCase().split(/[\s,;!?]+/).filter(Boolean);
     const asked = all.filter((word) => !FILLING.has(word.replace(/\.$/, "")));
@@ -117,14 +107,13 @@ export class StepIndex {
     const changes = asked.length < all.length && all.some((word) => word.startsWith("chang"));
     const grads = changes && asked.length === 1 && asked[0].endsWith(".grad");
     this.entries ||= this.changedEntries();
-    /** @type {{position: number, deed: string}[]} */
     const found = [];
     this.story.events.forEach((event, index) => {
       if (event.lvl > level || (grads && !/^grad\.(?!none)/.test(event.k))) return;
       const entries = this.entries.get(index + 1) || "";
       const text = `${event.say} ${deedOf(event)} ${entries}`.toLowerCase();
       if (words.every((word) => word.test(text))) {
-        found.push({ position: index + 1, deed: shorten(event.say) });
+        found.push({ position: index + 1, deed: shortened(event.say, 60) });
       }
     });
     return found;
@@ -136,12 +125,7 @@ function deedOf(event) {
   return message(`did.${event.k}`, {}, "did.other");
 }
 
-export function sameRef(one, other) {
-  if (!one || !other) return !one && !other;
-  return one.t === "P" || one.t === "L"
-    ? JSON.stringify(one) === JSON.stringify(other)
-    : one.v === other.v;
-}
+const lookOf = (ref) => JSON.stringify(ref?.v ?? ref ?? null);
 
 // A word at its beginning; a name with a dot or brackets whole.
 function matcher(word) {
@@ -149,8 +133,4 @@ function matcher(word) {
   const escaped = plain.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const end = /[.[]/.test(plain) ? "(?!\\w)" : "";
   return new RegExp(`(?<![\\w.])${escaped}${end}`);
-}
-
-function shorten(text) {
-  return text.length <= 60 ? text : `${text.slice(0, 59)}…`;
 }

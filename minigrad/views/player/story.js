@@ -1,6 +1,21 @@
 // The story: events folded into what is shown at a position.
 //
 // A position is a number of events: at position i the first i events have happened.
+//
+// What a recording has, in short (minigrad.tracing.trace names the least of it):
+// * values, by their keys: shape, dtype, min, max, how many are nan and inf; rows, which are
+//   its corner where it is cut, with a word or null for a number that is not finite.
+// * A ref leads to one: t is A for an array, T a tensor, S a saved one, P plain text (r) and L
+//   several (i); v is the key, ver the version (now, today's), fn the node that made it, ax
+//   the dimensions that count the examples of a vmap.
+// * An event: k its kind, lvl the first level that stops there (0 Picture, 1 Phases, 2 the
+//   learner's lines, 3 the engine's), say and why its sentences, s and l source and line, d how
+//   deep; n a node, e an edge, slot, g a gradient, ctx and others what ctxs are set to, mem
+//   what is held and let go, call a call that joins no graph.
+// * A call has ins and outs: name, v its ref, t one key for one tensor, needs its gradient, n
+//   the node it comes from or leaf that of its .grad; what is no tensor has only text.
+// * graph.pictures: parts and lines, as minigrad.views.picture places them; a spot is
+//   [left, top, width, height].
 
 import { advance, blankState, copyOf, ctxChanges } from "./folding.js";
 import { message, wordFor } from "./messages.js";
@@ -21,7 +36,6 @@ export class Story {
     this.edges = byId(trace.graph.edges);
     this.ctxs = byId(trace.ctxs || []);
     this.every = Math.max(KEYFRAME_EVERY, Math.ceil(this.length / MOST_KEYFRAMES));
-    /** @type {State[]} */
     this.keyframes = [blankState()];
     this.before = { state: blankState(), at: 0 };
     this.prepare();
@@ -34,10 +48,7 @@ export class Story {
     whenIdle(() => this.prepare(this.fold(ahead, end)));
   }
 
-  /**
-   * Leaves keyframes on the way.
-   * @param {{ state: State, at: number }} from @param {number} position
-   */
+  // Leaves keyframes on the way.
   fold({ state, at }, position) {
     while (at < position) {
       advance(state, this.events[at], this);
@@ -67,9 +78,7 @@ export class Story {
 
   // What the events after position `from` up to `to` set: ctx entries and locals.
   changes(from, to) {
-    /** @type {Set<string>} */
     const ctx = new Set();
-    /** @type {Set<string>} */
     const locals = new Set();
     for (const event of this.events.slice(from, to)) {
       for (const { id, set } of ctxChanges(event)) for (const key in set) ctx.add(`${id} ${key}`);
@@ -83,13 +92,9 @@ export class Story {
   }
 }
 
-/**
- * The same words as minigrad.tracing.picture_words.line_next, which a page goes without;
- * of a line that runs often they are made once.
- * @param {Trace} trace @returns {(event: TraceEvent) => string}
- */
+// The same words as minigrad.tracing.picture_words.line_next, which a page goes without;
+// of a line that runs often they are made once.
 function sentencesOfLines({ sources }) {
-  /** @type {string[][]} */
   const made = sources.map(() => []);
   return ({ s, l }) => (made[s][l] ??= sentenceOfLine(sources[s], l));
 }
@@ -108,11 +113,8 @@ export function whenIdle(task) {
   (window.requestIdleCallback || setTimeout)(task);
 }
 
-/**
- * The last place in a sorted list whose item, or what `of` takes of it, is not above a
- * value; -1 if all are.
- * @template T @param {T[]} sorted @param {number} value @param {(item: T) => number} of
- */
+// The last place in a sorted list whose item, or what `of` takes of it, is not above a
+// value; -1 if all are.
 export function lastAtMost(sorted, value, of = Number) {
   let [low, high] = [-1, sorted.length - 1];
   while (low < high) {
@@ -123,7 +125,6 @@ export function lastAtMost(sorted, value, of = Number) {
   return low;
 }
 
-/** @template {{id: string}} T @param {T[]} records @returns {Record<string, T>} */
 export function byId(records) {
   const found = Object.create(null); // in which a thousand names are soon put and found
   for (const record of records) found[record.id] = record;

@@ -7,7 +7,7 @@ export function succeed(before, trace) {
   const { root, options, edits } = before;
   let position = placeIn(before.trace.events, trace.events, before.position);
   while (trace.events[position]?.k === "what.if") position += 1; // it is to be seen
-  const Made = /** @type {typeof Player} */ (before.constructor);
+  const Made = before.constructor;
   const player = new Made(root, trace, { ...options, ...before.place(), position, edits });
   again(player);
   options.onSuccessor?.(player);
@@ -32,10 +32,7 @@ function same(one, other) {
   return one.k === other.k && one.lvl === other.lvl && one.s === other.s && one.l === other.l;
 }
 
-/**
- * What one has opened, scrolled and chosen in a player, to be done to its successor.
- * @param {Player} before @returns {(player: Player) => void}
- */
+// What one has opened, scrolled and chosen in a player, to be done to its successor.
 function opened(before) {
   const { root, found } = before;
   const bodies = [...root.querySelectorAll(".body")].map((body) => [body.scrollLeft, body.scrollTop]);

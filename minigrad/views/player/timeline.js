@@ -5,9 +5,6 @@ import { bytesOnce, isHeld } from "./memory.js";
 import { message } from "./messages.js";
 import { bytesWords } from "./values.js";
 
-/** @typedef {{ node: string | null, of: string, items: Held[] }} Owner */
-/** @typedef {ReturnType<Memory["stateAt"]>} Moments */
-
 const MOST_OWNERS = 6;
 const MOST_BARS = 40; // more are drawn as the time in which any of them is held
 const CURVE_HEIGHT = 100;
@@ -26,12 +23,11 @@ export class Timeline {
   // Anew for each level: the steps are other ones.
   lay() {
     if (this.box.hidden) return;
-    /** @type {Moments | null} */
     this.held = null;
     this.now = element("i", "now");
     this.veil = element("i", "veil"); // over what is still to come
     const tracks = this.owners.map((owner) => this.track(owner));
-    const is = { className: "tracks", role: "img", onclick: (/** @type {MouseEvent} */ event) => this.goTo(event) };
+    const is = { className: "tracks", role: "img", onclick: (event) => this.goTo(event) };
     this.picture = element("div", is, this.curve(), ...tracks, this.veil, this.now);
     this.total = element("span");
     this.sums = this.owners.map(() => element("span"));
@@ -89,7 +85,6 @@ export class Timeline {
     const summary = most.bytes ? "memory.summary" : "memory.summary.none";
     setText(this.summary, message(summary, fields));
     setText(this.total, bytes);
-    /** @type {string[]} */
     const parts = [];
     this.owners.forEach((owner, index) => {
       const own = bytesOnce(owner.items.filter((item) => isHeld(item, position)));
@@ -110,7 +105,6 @@ export class Timeline {
   }
 }
 
-/** @param {Held[]} items @returns {{ at: number, until: number, key?: string }[]} */
 function spansOf(items) {
   const spans = [];
   for (const { at, until = Infinity } of items.toSorted((one, other) => one.at - other.at)) {
@@ -121,17 +115,13 @@ function spansOf(items) {
   return spans;
 }
 
-/**
- * Those that hold most, in the order of time, and the rest as one.
- * @param {Owner[]} owners @returns {Owner[]}
- */
+// Those that hold most, in the order of time, and the rest as one.
 function shownOwners(owners) {
   if (owners.length <= MOST_OWNERS) return owners;
   const weight = ({ items }) => Math.max(...items.map((item) => item.bytes));
   const heavy = new Set([...owners].sort((a, b) => weight(b) - weight(a)).slice(0, MOST_OWNERS - 1));
   const rest = owners.filter((owner) => !heavy.has(owner));
   const of = message("memory.others", { count: rest.length });
-  /** @type {Owner} */
   const others = { node: null, of, items: rest.flatMap((owner) => owner.items) };
   return [...owners.filter((owner) => heavy.has(owner)), others];
 }

@@ -1,6 +1,6 @@
 // What is told of a thing under the pointer or with the focus: a value in full.
 
-import { element, tellerOf } from "./dom.js";
+import { element } from "./dom.js";
 import { message } from "./messages.js";
 import { bytesOf, bytesWords, exact, shapeWords, sizeOf } from "./values.js";
 
@@ -14,16 +14,18 @@ export class Tip {
     for (const kind of ["pointerleave", "focusout", "scroll"]) {
       root.addEventListener(kind, () => this.hide(), { capture: kind === "scroll", signal });
     }
-    root.addEventListener("click", () => this.makeRoom(), { signal });
+    root.addEventListener("click", () => {
+      // It may have opened what the tip now lies on.
+      if (this.place?.isConnected) this.put(this.place.getBoundingClientRect());
+    }, { signal });
   }
 
-  /** @param {{type: string, target: any}} event */
   over(event) {
     const place = event.target.closest?.("[data-tells]");
     if (place === this.place) return;
     if (event.type === "pointerover" && this.box.contains(event.target)) return;
     this.hide();
-    const told = place && tellerOf(place)?.();
+    const told = place && place.teller();
     if (!told) return;
     this.place = place;
     this.fill(told);
@@ -52,11 +54,6 @@ export class Tip {
     const table = element("div", "tip-numbers", ...value.rows.flat().map((x) => element("span", "", exact(x))));
     table.style.gridTemplateColumns = `repeat(${value.rows[0].length}, auto)`;
     return [about, range, table, ...(value.cut ? [element("p", "", message("tip.cut"))] : [])];
-  }
-
-  // A click may have opened what the tip now lies on.
-  makeRoom() {
-    if (this.place?.isConnected) this.put(this.place.getBoundingClientRect());
   }
 
   // Below the thing, or above it where there is no room; never outside the player, nor

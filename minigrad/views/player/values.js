@@ -3,13 +3,7 @@
 import { element, rove, tabStop, tells } from "./dom.js";
 import { message, wordFor } from "./messages.js";
 
-/** @typedef {Value["rows"][number][number]} Cell */
-/** @typedef {(place: number[]) => void} Ask */
-
-/**
- * At most four digits; the same words as minigrad.views.values.number.
- * @param {Cell | undefined} x
- */
+// At most four digits; the same words as minigrad.views.values.number.
 export function number(x) {
   if (x === null || x === undefined) return "nan";
   if (typeof x !== "number" || !Number.isFinite(x)) return String(x);
@@ -26,19 +20,17 @@ function untied(x, digits) {
   return tie.test(Math.abs(x).toExponential(20)) ? x * (1 - 1e-9) : x;
 }
 
-/**
- * The digits that the recording has.
- * @param {Cell | undefined} x
- */
+// The digits that the recording has.
 export function exact(x) {
   if (x === null || x === undefined) return "nan";
   return typeof x === "number" ? String(Number(x.toPrecision(7))) : String(x);
 }
 
-/** @param {{label: string, tensor?: string | null}} node @returns {string} */
 export function labelOf({ label, tensor }) {
   return tensor ? message("node.name", { label, tensor }) : label;
 }
+
+export const shortened = (words, most) => (words.length <= most ? words : `${words.slice(0, most - 1)}…`);
 
 export function sizeOf(value) {
   return value.shape.reduce((product, length) => product * length, 1);
@@ -113,10 +105,7 @@ export function keyRank(key) {
 
 const MAX_NUMBERS = 30;
 
-/**
- * The index of what is shown in a row and a column; nothing for a scalar.
- * @param {{shape: number[]}} value @param {number[]} cell
- */
+// The index of what is shown in a row and a column; nothing for a scalar.
 export function elementIndex({ shape }, [row, column]) {
   if (!shape.length) return "";
   const index = [column];
@@ -128,12 +117,8 @@ export function elementIndex({ shape }, [row, column]) {
   return `[${index.join(", ")}]`;
 }
 
-/**
- * An array as a grid of tinted cells; with its numbers when there are few. With `ask`
- * each is a button; arrow keys go among them, and the grid is one stop of the Tab key.
- * @param {Value} value @param {Ask | null} ask
- * @param {number[] | null} chosen the place of the one that is asked
- */
+// An array as a grid of tinted cells; with its numbers when there are few. With `ask`
+// each is a button; arrow keys go among them, and the grid is one stop of the Tab key.
 export function heatMap(value, ask = null, chosen = null) {
   const columns = value.rows[0]?.length || 0;
   const count = value.rows.length * columns;
@@ -161,10 +146,7 @@ export function heatMap(value, ask = null, chosen = null) {
   return map;
 }
 
-/**
- * What marks a cell beside its tint; what is not finite or not real is a word.
- * @param {any} x a Cell; a word is not below 0
- */
+// What marks a cell beside its tint; what is not finite or not real is a word.
 function kindOf(x) {
   const word = String(x ?? "nan");
   if (word.includes("nan")) return "nan";

@@ -1,11 +1,9 @@
 // Lines of the picture: values go along them to a card, gradients back to a box or a slot.
 
 import { setText, svgElement } from "./dom.js";
-import { shortened, isWritten, setKinds, valueOf } from "./scene.js";
-import { brief } from "./values.js";
+import { isWritten, setKinds, valueOf } from "./scene.js";
+import { brief, shortened } from "./values.js";
 import { message } from "./messages.js";
-
-/** @typedef {{ slope?: Spot, grad?: Spot }} Tags where its labels are */
 
 const TAG_LETTER = 8.1; // of 13 points, bold
 const HIGH = 22;
@@ -14,12 +12,8 @@ const MOST = 16; // letters of a label
 // What stands at a wire while a gradient goes along it: "× 5 (w)".
 const slopeWords = (slope) => message(slope.of ? "wire.slope.of" : "wire.slope", { number: slope.x, name: slope.of });
 
-/**
- * The longest labels that a wire will ever have.
- * @param {Trace} trace @returns {Record<string, { slope: number, grad: number }>}
- */
+// The longest labels that a wire will ever have.
 function lettersOf(trace) {
-  /** @type {Record<string, { slope: number, grad: number }>} */
   const found = {};
   for (const event of trace.events) {
     if (event.k !== "grad" || !event.e) continue;
@@ -33,12 +27,8 @@ function lettersOf(trace) {
 
 const gradWords = (trace, ref) => (isWritten(valueOf(trace, ref)) ? shortened(brief(trace, ref), MOST) : "");
 
-/**
- * Points of a path: spots without a size, each with how far it is from the beginning.
- * @param {string} d @returns {number[][]}
- */
+// Points of a path: spots without a size, each with how far it is from the beginning.
 export function pointsOf(d) {
-  /** @type {number[][]} */
   const found = [];
   let far = 0;
   const add = (x, y) => {
@@ -65,7 +55,6 @@ export function pointsOf(d) {
 
 export const curvesOf = ({ lines }) => new Map(lines.map((line) => [line, pointsOf(line.d)]));
 
-/** @param {number[][]} points @param {number} share */
 function pointAt(points, share) {
   const far = points.at(-1)[4] * share;
   const next = points.find((point) => point[4] >= far) || points.at(-1);
@@ -80,7 +69,6 @@ const COLUMN = 1e6; // squares: no picture is so high
 // Which spots are taken, in squares, so that few have to be looked at.
 class Room {
   constructor() {
-    /** @type {Map<number, Spot[]>} */
     this.squares = new Map();
   }
 
@@ -117,12 +105,8 @@ const SLOPES = [0.9, 0.85, 0.8, 0.75, 0.7, 0.95, 0.65, 0.6];
 const GRADS = [0.45, 0.5, 0.4, 0.35, 0.55, 0.3, 0.6, 0.25, 0.65, 0.2];
 const BESIDE = [0, -13, 13];
 
-/**
- * Room for the labels of wires: each tries places along its wire and takes the first that
- * touches nothing; one without such a place is left out.
- * @param {Trace} trace @param {Picture} picture @param {Map<Line, number[][]>} curves
- * @returns {Record<string, Tags>}
- */
+// Room for the labels of wires: each tries places along its wire and takes the first that
+// touches nothing; one without such a place is left out.
 export function placeTags(trace, picture, curves = curvesOf(picture)) {
   const room = new Room();
   for (const part of picture.parts) {
@@ -131,10 +115,9 @@ export function placeTags(trace, picture, curves = curvesOf(picture)) {
     for (const [x, y, w, h] of part.chips || [part.chip]) room.take([x + w - 30, y + h, 30, 14]);
   }
   const letters = lettersOf(trace);
-  /** @type {Record<string, Tags>} */
   const found = {};
   const wires = picture.lines.filter(({ id, k }) => k === "wire" && letters[id]);
-  for (const [kind, shares] of /** @type {["slope" | "grad", number[]][]} */ ([["slope", SLOPES], ["grad", GRADS]])) {
+  for (const [kind, shares] of [["slope", SLOPES], ["grad", GRADS]]) {
     for (const wire of wires) {
       const { id } = wire;
       if (!letters[id][kind]) continue;
@@ -145,7 +128,7 @@ export function placeTags(trace, picture, curves = curvesOf(picture)) {
       const [x, y] = points.at(-1);
       if (isSlope) middles.unshift([x - width / 2 - 3, y]); // where what it multiplies comes out of its box
       const spot = middles
-        .map(([x, y]) => /** @type {Spot} */ ([x - width / 2, y - HIGH / 2, width, HIGH]))
+        .map(([x, y]) => [x - width / 2, y - HIGH / 2, width, HIGH])
         .find((one) => room.isFree(one));
       if (!spot) continue;
       room.take(spot);
@@ -166,10 +149,6 @@ function tagOf([x, y, width, height], kind, rx, place) {
 const manyOf = (line) => (line.mapped ? "mapped" : "");
 const between = (line) => (line.mapped ? svgElement("path", { class: "between", d: line.d }) : null);
 
-/**
- * @param {PicturePane} owner @param {Line} line @param {Tags} tags
- * @returns {{shape: SVGElement, over: SVGElement, show: (view: View) => void}}
- */
 export function wireOf(owner, line, tags = {}) {
   const path = svgElement("path", { class: "line", d: line.d });
   const [halo, hit] = ["halo", "hit"].map((kind) => svgElement("path", { class: kind, d: line.d }));
@@ -183,7 +162,6 @@ export function wireOf(owner, line, tags = {}) {
   owner.makeButton(shape, `edge ${line.id}`, owner.edgeName(line.id), () => owner.tellOf(line.id, ""));
   for (const label of over.children) label.onclick = hit.onclick;
   const tip = `url(#${owner.tip("wire")})`;
-  /** @type {(view: View) => void} */
   const show = ({ state, event }) => {
     const now = state.edges[line.id] || "unseen";
     const sent = state.sent[line.id];
@@ -204,16 +182,12 @@ export function wireOf(owner, line, tags = {}) {
   return { shape, over, show };
 }
 
-/**
- * A value's way to a card.
- * @param {PicturePane} owner @param {Line} line @returns {{shape: SVGElement, show: (view: View) => void}}
- */
+// A value's way to a card.
 export function flowOf(owner, line) {
   const path = svgElement("path", { class: "line", d: line.d, "marker-end": `url(#${owner.tip("flow")})` });
   const shape = svgElement("g", { class: `flow ${manyOf(line)}` }, path, between(line));
   const ctx = owner.story.nodes[line.to]?.ctx ?? line.to;
   const { keys = [] } = owner.picture.parts.find(({ id }) => id === line.of);
-  /** @type {(view: View) => void} */
   const show = ({ state, event }) => {
     const used = state.nodes[line.to] || state.calls[ctx] === "unrecorded";
     const lit = used ? event.call === line.to || (event.k === "graph.node" && event.n === line.to) : Boolean(state.calls[ctx]);

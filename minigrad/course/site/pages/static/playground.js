@@ -131,7 +131,8 @@ class Playground {
     const data = JSON.stringify(trace).replaceAll("<", "\\u003c");
     const told = `<script type="application/json" id="trace">${data}</script>`;
     const frame = element("iframe", { title: "Step player" });
-    const box = element("div", { "data-minigrad-player": "" }, frame);
+    const box = element("div", {}, frame);
+    box.dataset.minigradPlayer = "";
     frame.srcdoc = shell.replace("TRACE", () => told) + await shared(code);
     this.shown.append(box);
   }

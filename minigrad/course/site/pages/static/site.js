@@ -87,8 +87,7 @@ class Asked {
     remember(this.kept, said);
     this.set("outcome", outcomes[said]);
     this.set("locked", true);
-    const below = element("div", { class: "minigrad-shown" });
-    below.innerHTML = shown;
+    const below = element("div", { className: "minigrad-shown", innerHTML: shown });
     this.box.after(below);
     awaken(below);
     for (const fold of foldedBelow(below)) fold.open = true;
