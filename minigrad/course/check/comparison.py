@@ -482,7 +482,7 @@ def _by_elements(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     looks = where(case, seen, gs if len(case.contract.outputs) == 1 else ())
     if not looks:
         return None
-    return Said((), looks, "Take one such element. What is the slope there, on paper?")
+    return Said((), looks, "Take one such element. What should its gradient be, on paper?")
 
 
 def _of_other_upstreams(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
