@@ -281,10 +281,9 @@ def unwritten(what: str, pairs: Sequence[tuple[Array, Array]]) -> Said | None:
 
 def moved(pairs: Sequence[tuple[Array, Array]]) -> Said | None:
     """The right numbers, at other places."""
-    told = [(a, b) for a, b in pairs if a.size > 1]
-    if not told or not all([np.all(np.isfinite(a)) for a, _ in told]):
+    if not all([np.all(np.isfinite(a)) for a, _ in pairs]):
         return None
-    if all([error_of(np.sort(a, None), np.sort(b, None)) < 1e-9 for a, b in told]):
+    if all([error_of(np.sort(a, None), np.sort(b, None)) < 1e-9 for a, b in pairs]):
         return Said(
             (),
             "All the right numbers are there, at other places.",

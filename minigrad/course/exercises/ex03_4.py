@@ -39,7 +39,9 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
                 if n == LENGTHS[0]
                 else "missed.short"
             )
-            yield say(name, n=n, size=size, said=said, measured=measured)
+            arrays, there = said / (8 * size), measured / (8 * size)
+            values = {"said": said, "measured": measured, "arrays": arrays}
+            yield say(name, n=n, size=size, there=there, **values)
 
 
 def is_near(said: Any, measured: float) -> bool:
