@@ -173,7 +173,6 @@ def _of_signs(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     return Said(("L01",), f"{looks} {found}".rstrip(), f"{hint}wrong sign in common?")
 
 
-
 def _without_upstream(samples: Sequence[Sample]) -> Said | None:
     """Something is left where nothing comes from above."""
     zero = [s for s in samples if s.trial.name == "zero" and _has_its_shape(s)]
@@ -275,7 +274,9 @@ def unwritten(what: str, pairs: Sequence[tuple[Array, Array]]) -> Said | None:
     if not zero or not some or all([close.all() for *_, close in told]):
         return None
     looks = f"Your {what} is 0 wherever it's wrong, and right at all other elements."
-    hint = "Print the indices of these elements. Are they left out, or made 0 somewhere?"
+    hint = (
+        "Print the indices of these elements. Are they left out, or made 0 somewhere?"
+    )
     return Said((), looks, hint)
 
 
@@ -499,7 +500,9 @@ def _by_elements(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     looks = where(case, seen, _sent_to(plain))
     if not looks:
         return None
-    return Said((), looks, "Take one such element. What should its gradient be, on paper?")
+    return Said(
+        (), looks, "Take one such element. What should its gradient be, on paper?"
+    )
 
 
 def _of_other_upstreams(case: CaseFile, plain: Sequence[Sample]) -> Said | None:

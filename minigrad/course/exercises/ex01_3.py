@@ -44,12 +44,11 @@ def two_calls(answer: Any, random: np.random.Generator) -> Faults:
     attributes = set(vars(answer))
     upstream = minigrad.tensor(random.uniform(1, 2, 3).round(2))
     for order in (1, -1):
-        calls = [(answer.apply(x, one), one, two), (answer.apply(x, two), two, one)]
+        calls = [(answer.apply(x, a), a, b) for a, b in ((one, two), (two, one))]
         new = sorted(set(vars(answer)) - attributes)
-        for (y, own, other), which in list(zip(calls, ("first", "second")))[::order]:
+        for y, own, other in calls[::order]:
             (gradient,) = minigrad.autograd.grad(y, x, upstream, materialize_grads=True)
             assert gradient is not None  # zeros stand for a gradient that is missing
             if np.allclose(gradient.numpy(), other * upstream.numpy()):
                 said = {"answer": answer.__name__, "factor": own, "other": other}
-                name = "mixed.kept" if new else "mixed"
-                yield say(name, new=", ".join(new), which=which, **said)
+                yield say("mixed.kept" if new else "mixed", new=", ".join(new), **said)
