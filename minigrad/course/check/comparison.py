@@ -407,6 +407,9 @@ def by_cases(
 ) -> Said | None:
     """Right for some inputs, and wrong for others: what have those in common?"""
     bad = {id(fact) for fact in wrong}
+    stopped = [f for f, t in case.plain if t.crash or any(r.crash for r in t.passes)]
+    wrong = [*wrong, *[fact for fact in stopped if id(fact) not in bad]]
+    bad |= {id(fact) for fact in wrong}
     good = [f for f in every if id(f) not in bad and all(_is_long(f))]
     if not good:
         return None
@@ -435,9 +438,9 @@ def by_cases(
 def _called(names: Sequence[str], fact: Facts) -> str:
     """A case's name, with the plain numbers that it doesn't have in it."""
     pairs = zip(names, fact.case.inputs, strict=True)
-    told = [f"{n} = {v}" for n, v in pairs if isinstance(v, int | float)]
     name = fact.case.name
-    return ", ".join([name, *[each for each in told if each not in name]])
+    told = [(n, v) for n, v in pairs if isinstance(v, int | float)]
+    return ", ".join([name, *[f"{n} = {v}" for n, v in told if n not in name.split()]])
 
 
 def _is_long(fact: Facts) -> Iterator[bool]:
