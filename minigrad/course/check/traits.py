@@ -110,7 +110,7 @@ def _of_shape(name: str, array: Array, others: list[Array]) -> dict[Trait, bool]
             1 in array.shape
         ),
     }
-    if len(others) > 1:
+    if len(others) > 1 and is_float(array):
         found[f"{name} lacks an axis", f"{name} has all axes"] = lacks
         found[f"{name} is copied", f"{name} isn't copied"] = array.size < most
     for count, text in enumerate(("no axis", "one axis", "two axes", "three axes")):
