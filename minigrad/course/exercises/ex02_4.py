@@ -17,7 +17,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """Factor changes before backward: that has to be an error."""
     x, factor, upstream = drawn(random)
     before = factor.numpy().copy()
-    slope_of(answer.apply(x, factor), x, upstream)  # fails alone, if anything does
+    slope_of(answer.apply(x, factor), x, upstream)  # what fails here fails anyway
     result = answer.apply(x, factor)
     factor.add_(1)
     try:
