@@ -424,6 +424,8 @@ def by_cases(
             looks += f" (Where it's wrong, {words[1]}, too.)"
         hint = "Run your Function on a case of each kind. Which line tells them apart?"
         return Said((), looks, hint)
+    if stopped:
+        return None  # the exception says more
     there = _called(names, wrong[0])
     looks = f"It's right for {_called(names, good[0])}, and wrong for {there}."
     hint = "What is different in the second one? Run your Function on both and compare."
