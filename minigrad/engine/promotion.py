@@ -131,13 +131,10 @@ def dtype_of_number(number: Any) -> np.dtype[Any]:
 
 def not_a_number(operand: Any) -> errors.ArgumentTypeError:
     """The error for an operand that is neither a Tensor nor a number."""
-    fix = "give a Tensor or a number"
-    if operand is None:
-        fix += "; backward may get None for an output that was not used (lesson 07)"
     return errors.ArgumentTypeError.at(
         "operand",
         f"unsupported operand type(s): 'Tensor' and '{type(operand).__name__}'",
-        fix,
+        "give a Tensor or a number",
     )
 
 

@@ -168,7 +168,9 @@ def _of_signs(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     looks = "Only signs are wrong, and not all of them."
     if taken := _taken_for(case, plain):
         return replace(taken, ids=("L01",), looks_like=f"{looks} {taken.looks_like}")
-    return Said(("L01",), looks, "")
+    found = where(case, [(s.trial, got, s.right) for s, got in pairs], _sent_to(plain))
+    hint = "Print all inputs, what arrives and yours. What have the elements with the "
+    return Said(("L01",), f"{looks} {found}".rstrip(), f"{hint}wrong sign in common?")
 
 
 def _without_upstream(samples: Sequence[Sample]) -> Said | None:
@@ -250,6 +252,8 @@ def growing(
     far, off = far[usual], off[usual]
     if off.size < 2 * POWERS or not np.all(np.isfinite(off)) or off[-1] < COARSE:
         return None
+    if 2 * np.unique(off).size < off.size:
+        return None  # right and wrong, and nothing that grows between
     ranks = np.argsort(np.argsort(off))
     is_ordered = np.corrcoef(ranks, np.arange(off.size))[0, 1] > 0.9
     if not is_ordered or off[0] > off[-1] * (far[0] / far[-1]) ** 2:
@@ -270,16 +274,17 @@ def unwritten(what: str, pairs: Sequence[tuple[Array, Array]]) -> Said | None:
     if not zero or not some or all([close.all() for *_, close in told]):
         return None
     looks = f"Your {what} is 0 wherever it's wrong, and right at all other elements."
-    hint = "Print the indices of these elements. Which loop or slice ends before them?"
+    hint = (
+        "Print the indices of these elements. Are they left out, or made 0 somewhere?"
+    )
     return Said((), looks, hint)
 
 
 def moved(pairs: Sequence[tuple[Array, Array]]) -> Said | None:
     """The right numbers, at other places."""
-    told = [(a, b) for a, b in pairs if a.size > 1]
-    if not told or not all([np.all(np.isfinite(a)) for a, _ in told]):
+    if not all([np.all(np.isfinite(a)) for a, _ in pairs]):
         return None
-    if all([error_of(np.sort(a, None), np.sort(b, None)) < 1e-9 for a, b in told]):
+    if all([error_of(np.sort(a, None), np.sort(b, None)) < 1e-9 for a, b in pairs]):
         return Said(
             (),
             "All the right numbers are there, at other places.",
@@ -402,6 +407,9 @@ def by_cases(
 ) -> Said | None:
     """Right for some inputs, and wrong for others: what have those in common?"""
     bad = {id(fact) for fact in wrong}
+    stopped = [f for f, t in case.plain if t.crash or any(r.crash for r in t.passes)]
+    wrong = [*wrong, *[fact for fact in stopped if id(fact) not in bad]]
+    bad |= {id(fact) for fact in wrong}
     good = [f for f in every if id(f) not in bad and all(_is_long(f))]
     if not good:
         return None
@@ -416,15 +424,25 @@ def by_cases(
             looks += f" (Where it's wrong, {words[1]}, too.)"
         hint = "Run your Function on a case of each kind. Which line tells them apart?"
         return Said((), looks, hint)
-    looks = f"It's right for {good[0].case.name}, and wrong for {wrong[0].case.name}."
+    if stopped:
+        return None  # the exception says more
+    there = _called(names, wrong[0])
+    looks = f"It's right for {_called(names, good[0])}, and wrong for {there}."
     hint = "What is different in the second one? Run your Function on both and compare."
     if ways < MANY:
         if len(bad) > 1 or len(good) < 4:
             return None
-        looks = f"It's right in {len(good)} cases, and wrong only for "
-        looks += f"{wrong[0].case.name}."
+        looks = f"It's right in {len(good)} cases, and wrong only for {there}."
         hint = "What is different there? Run your Function on it, and on other inputs."
     return Said((), looks, hint)
+
+
+def _called(names: Sequence[str], fact: Facts) -> str:
+    """A case's name, with the plain numbers that it doesn't have in it."""
+    pairs = zip(names, fact.case.inputs, strict=True)
+    name = fact.case.name
+    told = [(n, v) for n, v in pairs if isinstance(v, int | float)]
+    return ", ".join([name, *[f"{n} = {v}" for n, v in told if n not in name.split()]])
 
 
 def _is_long(fact: Facts) -> Iterator[bool]:
@@ -475,14 +493,21 @@ def where(
     return ""
 
 
+def _sent_to(plain: Sequence[Sample]) -> Arrays:
+    """What arrives for the one output, a sample each; nothing for several outputs."""
+    sent = [s.run.upstreams for s in plain if s.got is not None]
+    return tuple([gs[0] for gs in sent if len(gs) == 1])
+
+
 def _by_elements(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     """Wrong just where an argument is negative, or 0, or beyond a bound."""
     seen = [(s.trial, s.got, s.right) for s in plain if s.got is not None]
-    gs = tuple([s.run.upstreams[0] for s in plain if s.got is not None])
-    looks = where(case, seen, gs if len(case.contract.outputs) == 1 else ())
+    looks = where(case, seen, _sent_to(plain))
     if not looks:
         return None
-    return Said((), looks, "Take one such element. What is the slope there, on paper?")
+    return Said(
+        (), looks, "Take one such element. What should its gradient be, on paper?"
+    )
 
 
 def _of_other_upstreams(case: CaseFile, plain: Sequence[Sample]) -> Said | None:

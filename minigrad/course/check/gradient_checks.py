@@ -339,6 +339,9 @@ def _of_precision(case: CaseFile, every: Sequence[Sample]) -> Iterator[Finding]:
             alike = [o for o in every if o.slot == s.slot and o.tolerance < COARSE]
             if not is_single(s.trial, [(o.got, o.right) for o in alike]):
                 ids, looks, hint = UNNAMED, FEW_DIGITS, WHICH_DIGITS
+                if evidence and evidence.expected == 0:
+                    looks = "It's nearly right: a small number is left where 0 belongs."
+                    hint = "Is something bounded there, or a small number added?"
             yield Finding(ids, what, case.slot(s.slot), looks, hint, evidence)
 
 

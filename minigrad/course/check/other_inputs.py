@@ -70,8 +70,9 @@ def taken_for(case: CaseFile, seen: Sequence[tuple[Trial, Array]], right: Right)
         changes |= OF_TENSORS if is_tensor else {}
         others = [j for j, v in enumerate(first) if j != i and type(v) is kind]
         ways = [(text.format(name), _changed(i, way)) for text, way in changes.items()]
-        if name in ("axis", "dim"):
-            ways.append(("-1", _changed(i, lambda v: -1)))
+        if kind in (int, float):
+            for n in (first[i], *[-1] * (name in ("axis", "dim"))):
+                ways.append((f"{n:g} in every call", _changed(i, lambda v, n=n: n)))
         ways += [(names[j], _changed(i, None, j)) for j in others]
         alike = [j for j in others if is_tensor and is_float(first[j])]
         for (sign, joined), j in product(JOINED.items(), alike):

@@ -392,7 +392,8 @@ class _Source:
         above = self.above[old]
         if way == "put_in" and not self._is_term(old, above):
             if isinstance(old, ast.Name):
-                yield "sign", ast.UnaryOp(ast.USub(), old)
+                kind = "compared" if isinstance(above, ast.Compare) else "sign"
+                yield kind, ast.UnaryOp(ast.USub(), old)
             return
         if way == "exchange":
             yield from self._exchanged(old, above)

@@ -72,6 +72,7 @@ def _of_numbers(name: str, array: Array) -> dict[Trait, bool]:
     zeros = f"{name} holds zeros", f"{name} holds no zeros"
     large = f"{name} holds large numbers", f"{name} holds no large numbers"
     negative = f"{name} holds negative numbers", f"{name} holds no negative numbers"
+    tiny = f"{name} holds tiny numbers", f"{name} holds no tiny numbers"
     within = np.diff(np.sort(array, -1)) if array.ndim else steps
     in_a_row = (
         f"numbers in one row of {name} are equal",
@@ -86,6 +87,7 @@ def _of_numbers(name: str, array: Array) -> dict[Trait, bool]:
         in_a_row: bool(np.any(within == 0)),
     }
     if is_float(array):
+        found[tiny] = bool(np.any((array != 0) & (np.abs(array) < TINY)))
         found[near] = bool(np.any((steps > 0) & (steps < 1e-6)))
         found[zeros] = bool(np.any(array == 0))
         found[large] = bool(np.any(np.abs(array) >= LARGE))
@@ -108,7 +110,7 @@ def _of_shape(name: str, array: Array, others: list[Array]) -> dict[Trait, bool]
             1 in array.shape
         ),
     }
-    if len(others) > 1:
+    if len(others) > 1 and is_float(array):
         found[f"{name} lacks an axis", f"{name} has all axes"] = lacks
         found[f"{name} is copied", f"{name} isn't copied"] = array.size < most
     for count, text in enumerate(("no axis", "one axis", "two axes", "three axes")):
@@ -150,6 +152,7 @@ def of_elements(
         yield f"{name} isn't positive", array <= 0
         yield f"{name} isn't negative", array >= 0
         yield f"{name} is 0", array == 0
+        yield f"{name} is a whole number", array == np.round(array)
         for other, value in numbers.items():
             if type(value) in (int, float):
                 yield f"{name} is above {other}", array > value

@@ -27,25 +27,43 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     one, two = (float(n) for n in random.permutation([2.25, 3.75, 5.5, 7])[:2])
     said: dict[str, Any] = {"one": one, "two": two}
     for each in functions:
-        alone = slope_of_the_first(each, [one])
-        if not np.isclose(alone, one):
-            yield say("wrong_alone", answer=each.__name__, got=alone, **said)
-    mixed = slope_of_the_first(leaky, [one, two])
+        for factor in (two, one):
+            result, slope = by_the_first(each, [factor], random)
+            if not np.allclose([result, slope], factor):
+                seen = {"factor": factor, "result": result, "slope": slope}
+                yield say("wrong_alone", answer=each.__name__, **seen)
+    before = kept_on(leaky)
+    _, mixed = by_the_first(leaky, [one, two], random)
     if np.isclose(mixed, one):
         yield say("not_mixed", answer=leaky.__name__, got=mixed, **said)
-    before = set(vars(clean))
-    kept_apart = slope_of_the_first(clean, [one, two])
-    new = sorted(set(vars(clean)) - before)
+    if kept_on(leaky) == before:
+        yield say("elsewhere", answer=leaky.__name__)
+    before = kept_on(clean)
+    _, kept_apart = by_the_first(clean, [two, one], random)
+    new = sorted([name for name, _ in kept_on(clean) - before])
     said |= {"answer": clean.__name__, "new": ", ".join(new)}
     if new:
         yield say("mixed.on_class", **said)
-    if not np.isclose(kept_apart, one):
+    if not np.isclose(kept_apart, two):
         yield say("mixed", got=kept_apart, **said)
 
 
-def slope_of_the_first(function: Any, factors: list[float]) -> float:
-    """The gradient through the first of several calls made one after another."""
-    x = minigrad.tensor(1.0, requires_grad=True)
-    outputs = [function.apply(x, factor) for factor in factors]
-    (gradient,) = minigrad.autograd.grad(outputs[0], x)
-    return np.nan if gradient is None else gradient.item()
+def kept_on(function: Any) -> set[tuple[str, str]]:
+    """The attributes of a Function's class, of those below it and of its nodes'."""
+    kinds = (*function.__mro__, function._backward_cls)
+    return {(name, repr(v)) for kind in kinds for name, v in vars(kind).items()}
+
+
+def by_the_first(
+    function: Any, factors: list[float], random: np.random.Generator
+) -> tuple[float, float]:
+    """What the first of several calls multiplies by, in forward and in backward."""
+    x, g = (minigrad.tensor(random.uniform(1, 2, (2, 3)).round(2)) for _ in range(2))
+    outputs = [function.apply(x.requires_grad_(), factor) for factor in factors]
+    (gradient,) = minigrad.autograd.grad(outputs[0], x, g)
+    if gradient is None:
+        return factors[0], np.nan
+    pairs = (outputs[0].detach().numpy(), x.detach().numpy()), (gradient.numpy(), g)
+    ratios = [np.ravel(got / np.asarray(by)) for got, by in pairs]
+    first, slope = [float(r[np.abs(r - factors[0]).argmax()]) for r in ratios]
+    return first, slope

@@ -31,28 +31,13 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
             again = seen_alone(chains.peaks_of_chains, answer, (n, n, n), size)
             measured = min(measured, *again)
         if not is_near(said, measured):
-            said = float(said)
-            name = (
-                "missed.no_size"
-                if is_near(answer(n, 2 * size), said)
-                else usual(n, size, said)
-                if n == LENGTHS[0]
-                else "missed.short"
-            )
-            yield say(name, n=n, size=size, said=said, measured=measured)
+            arrays, there = float(said) / (8 * size), measured / (8 * size)
+            same = is_near(answer(n, 2 * size), said)
+            name = "missed.no_size" if same else "missed"
+            values = {"said": float(said), "measured": measured, "arrays": arrays}
+            yield say(name, n=n, size=size, there=there, **values)
 
 
 def is_near(said: Any, measured: float) -> bool:
     """Whether it is as near as is asked for; what is no number is near to nothing."""
     return bool(abs(said - measured) <= WITHIN * measured)
-
-
-def usual(n: int, size: int, said: float) -> str:
-    """The message on a formula that is not within five percent."""
-    formulas = {
-        "missed.outputs": n * size * 8,
-        "missed.twice": 3 * n * size * 8,
-        "missed.numbers": 2 * n * size,
-    }
-    near = [name for name, b in formulas.items() if abs(said - b) <= WITHIN * b]
-    return near[-1] if near else "missed"

@@ -95,7 +95,7 @@ def _wrong(logits: Array, target: Array) -> Iterator[tuple[str, Array]]:
     yield "L08", -marks / batch
     yield "L09", (p * softmax_rows.total(marks * p, -1) - marks) / batch
     yield "L08", p / batch
-    yield "L07", marks * (p - 1) / batch
+    yield "L08", marks * (p - 1) / batch
     yield "L01", (p + marks) / batch
     yield "L05", (logits - marks) / batch
     yield "L05", (_log_softmax(logits) - marks) / batch

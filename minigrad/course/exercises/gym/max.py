@@ -86,7 +86,7 @@ def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
     yield "L10", (wide * wins,)
     yield "L10", (wide * wins * np.where(shares > 1, 0.5, 1.0),)
     yield "L10", (wide * wins * (shares == 1),)
-    yield "L05", (wide * wins / shares * x,)
+    yield "C07", (wide * wins / shares * x,)
     highest = (x == x.max()).astype(x.dtype)
     yield "L11", (wide * highest,)
     with np.errstate(all="ignore"):

@@ -25,7 +25,7 @@ def cases(random: np.random.Generator) -> list[Case]:
     drawn = [
         *tensors(random),
         ("halves and integers", np.array([0.5, 1.5, 2.5, -0.5, -2.5, 0.0, 1.0, -3.0])),
-        ("large numbers and small ones", np.array([120.3, -77.8, 0.05, -0.4, 0.7])),
+        ("large numbers and small ones", np.array([120.3, -77.8, 0.05, -0.4, 5e9])),
     ]
     return with_upstreams(random, drawn)
 
@@ -46,8 +46,6 @@ def wrong_gradients(g: Array, x: Array) -> Iterator[tuple[str, Arrays]]:
     yield "L13", (np.clip(g, -1, 1),)
     yield "L13", (g * np.maximum(1 - np.abs(x), 0),)
     yield "L13", (g * (1 - np.tanh(x) ** 2),)
-    yield "L11", (g * (x > 0),)
-    yield "L11", (g * (y != 0),)
 
 
 def wrong_results(x: Array) -> Iterator[tuple[str, Array]]:

@@ -1,0 +1,3 @@
+"""Answers to 01.5."""
+
+MIXED: list[float] = []
