@@ -52,7 +52,11 @@ def tried(random: np.random.Generator) -> Iterator[list[int]]:
 
 def are_cuts(said: Any, k: int) -> bool:
     """Whether this is a choice of k places."""
-    if not isinstance(said, Sequence) or len(said) != k or len(set(said)) != k:
+    if (
+        not isinstance(said, Sequence | np.ndarray)
+        or len(said) != k
+        or len({*said}) != k
+    ):
         return False
     return all(isinstance(p, int | np.integer) and 0 < p < LAYERS for p in said)
 
