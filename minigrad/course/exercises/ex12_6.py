@@ -72,8 +72,8 @@ def fault_in(cuts: tuple[int, ...], sizes: list[int], name: str) -> Finding | No
     got, lowest = peak(sizes, cuts), min([peak(sizes, each) for each in choices(k)])
     if got <= lowest * (1 + WITHIN):
         return None
-    kept, largest = costs(sizes, cuts)
-    shown = {"cuts": list(cuts), "kept": kept, "largest": largest}
+    small, largest = costs(sizes, cuts)
+    shown = {"cuts": list(cuts), "kept": small, "largest": largest}
     return say(name, sizes=sizes, k=k, got=got, lowest=lowest, **shown)
 
 
@@ -119,16 +119,30 @@ def is_greedy(sizes: Sequence[int], cuts: Sequence[int]) -> bool:
 
 
 def costs(sizes: Sequence[int], cuts: Sequence[int]) -> tuple[int, int]:
-    """What is kept, which goes into each segment but the first; the largest segment."""
-    edges = [0, *cuts, len(sizes)]
-    segments = [sum(sizes[a:b]) for a, b in pairwise(edges)]
-    return sum([sizes[p - 1] for p in cuts]), max(segments)
+    """What is kept; the largest segment."""
+    return kept(sizes, cuts), max(segments(sizes, cuts))
+
+
+def kept(sizes: Sequence[int], cuts: Sequence[int]) -> int:
+    """What goes into each segment but the first."""
+    return sum([sizes[p - 1] for p in cuts])
+
+
+def segments(sizes: Sequence[int], cuts: Sequence[int]) -> list[int]:
+    """What each segment needs."""
+    return [sum(sizes[a:b]) for a, b in pairwise([0, *cuts, len(sizes)])]
 
 
 RULES: dict[str, Rule] = {
     "even": is_even,
     "equal_sums": least(lambda sizes, cuts: costs(sizes, cuts)[1]),
     "cheap": least(lambda sizes, cuts: costs(sizes, cuts)[0]),
+    "first": least(
+        lambda sizes, cuts: kept(sizes, cuts) + max(segments(sizes, cuts)[1:])
+    ),
+    "last": least(
+        lambda sizes, cuts: kept(sizes, cuts) + max(segments(sizes, cuts)[:-1])
+    ),
     "greedy": is_greedy,
 }
 """Of all that was said, by what it may have been chosen."""

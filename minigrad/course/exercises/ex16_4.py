@@ -41,7 +41,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     losses, gradient = downhill(loss_of, exactly, doubles, STEPS, RATE)
     layers = [minigrad.tensor(each) for each in doubles]
     pairs = list(zip(layers[::2], layers[1::2], strict=True))
-    known = {"last": float(loss_of(*exactly, pairs, last=True))}
+    known: dict[str, Any] = {"last": float(loss_of(*exactly, pairs, last=True))}
     known["passed"] = downhill(partial(loss_of, passed=True), exactly, doubles, 1, 0)[1]
     yield judged(run, losses, gradient, known)
 
