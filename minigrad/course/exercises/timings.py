@@ -105,16 +105,20 @@ def faults(
     if is_of_times(median, did):
         yield "ratio.of_times", {"right": right, "said": median}
     ratios = rounds(did)[1:]
-    is_median = medians_like(median, did) or left_out(did, (0.5, 0.0, 1.0))
+    is_median = left_out(did, (0.5, 0.0, 1.0))
+    if not has_ends(did):
+        is_median |= {*range(len(medians_like(median, did)))}
     if is_of_one(median, did) and not is_median:
         below = float((ratios < median).mean())
         yield "ratio.unsorted", {"right": right, "said": median, "below": below}
+    if is_mean(median, did):
+        yield "ratio.average", {"right": right, "said": median}
     if is_of_times(low, did) or is_of_times(high, did):
         yield "band.of_times", {"low": low, "high": high, "median": median}
     differ = ratios.max() > 1.5 * ratios.min()
     if not low <= median <= high or (differ and near(low, high, 1e-6)):
         yield "band", {"median": median, "low": low, "high": high}
-    for least, most in reversed(missed_ends(did)):
+    for least, most in missed_ends(did):
         yield "band.other", {"low": low, "high": high, "least": least, "most": most}
 
 
@@ -123,13 +127,18 @@ def why(said: float, right: float, did: Timed) -> str:
     one, other = [did.took[did.who == place] for place in (0, 1)]
     ratios, usual = rounds(did), (np.median(one), np.median(other))
     names = {
+        "upside_down": [1 / np.median(ratios[1:]), 1 / right],
         "cold": [one.sum() / other.sum(), ratios[0], ratios.mean()],
-        "upside_down": [1 / right, 1 / np.median(ratios[1:])],
         "seconds": [*usual, usual[0] - usual[1]],
         "mean": [one[1:].sum() / other[1:].sum(), ratios[1:].mean()],
         "least": [ratios[1:].min(), ratios[1:].max()],
     }
-    return named("ratio", names, lambda values: any(near(said, v) for v in values))
+    # What's exactly one of them isn't another by accident.
+    exact = named(
+        "ratio", names, lambda them: any(near(said, v, EXACTLY) for v in them)
+    )
+    near_one = named("ratio", names, lambda them: any(near(said, v) for v in them))
+    return near_one if exact == "ratio" else exact
 
 
 def is_of_times(said: float, did: Timed) -> bool:
@@ -155,6 +164,16 @@ def is_of_one(said: float, did: Timed) -> bool:
     return is_in_turn(did) and any([near(said, ratio, EXACTLY) for ratio in ratios])
 
 
+def is_mean(said: float, did: Timed) -> bool:
+    """Whether it's a mean of ratios, perhaps without as many at both ends."""
+    found = []
+    for ratios in map(np.sort, after_first(did)):
+        found.append(np.exp(np.log(ratios).mean()))
+        ends = range((len(ratios) - 1) // 2)
+        found += [ratios[cut : len(ratios) - cut].mean() for cut in ends]
+    return is_in_turn(did) and any([near(said, mean, EXACTLY) for mean in found])
+
+
 def is_in_turn(did: Timed) -> bool:
     """Whether the two were called in turn, once each."""
     return len(list(groupby(did.who))) == len(did.who)
@@ -170,23 +189,34 @@ def missed_ends(did: Timed) -> list[tuple[float, float]]:
     median, *ends = did.said.tolist()
     likely = medians_like(median, did)
     found = [(float(ratios[0]), float(ratios[-1])) for ratios in likely]
-    is_whole = left_out(did, (0.5, 0.0, 1.0))
-    if is_whole or any([np.allclose(ends, each) for each in found]):
+    if has_ends(did) or left_out(did, (0.5, 0.0, 1.0)):
         return []
     # An end that was said, of other rounds, has to differ by more than rounding.
-    wide = [
-        (low, high)
-        for low, high in found
-        if low < ends[0] * (1 - EXACTLY) and ends[1] * (1 + EXACTLY) < high
-    ]
-    return wide or found
+    for far in (EXACTLY, -EXACTLY):
+        for low, high in found:
+            if low < ends[0] * (1 - far) and ends[1] * (1 + far) < high:
+                return [(low, high)]
+    return found
+
+
+def has_ends(did: Timed) -> bool:
+    """Whether it said the lowest and highest ratio of its rounds, but for the first."""
+    ends = [[each.min(), each.max()] for each in after_first(did)]
+    return did.said.shape == (3,) and any(
+        [np.allclose(did.said[1:], each, EXACTLY, 0) for each in ends]
+    )
+
+
+def after_first(did: Timed) -> list[Array]:
+    """The ratios without some of the first: one of them, as a rule; then others."""
+    count = min(MOST_COLD, len(rounds(did)))
+    return [rounds(did)[cold:] for cold in [*range(1, count), 0]]
 
 
 def medians_like(said: float, did: Timed) -> list[Array]:
     """The ratios in order, without some of the first, of which this is the median."""
     found = []
-    for cold in range(min(MOST_COLD, len(rounds(did)))):
-        ratios = np.sort(rounds(did)[cold:])
+    for ratios in map(np.sort, after_first(did)):
         middle = ratios[(len(ratios) - 1) // 2], ratios[len(ratios) // 2]
         if any([near(said, m, EXACTLY) for m in (*middle, np.mean(middle))]):
             found.append(ratios)
