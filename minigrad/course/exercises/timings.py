@@ -59,6 +59,8 @@ def look_at(
             calls = written(did.who)
             yield say(name, **shown, **values, wanted=wanted, calls=calls)
         dids.append(did)
+    if not shape and (at := same_round(dids)) is not None:
+        yield say("ratio.place", **shown, number=at + 1)
     # The same number of rounds is left out each time.
     middle, either = [
         set.intersection(*[left_out(did, places) for did in dids])
@@ -172,6 +174,22 @@ def is_mean(said: float, did: Timed) -> bool:
         ends = range((len(ratios) - 1) // 2)
         found += [ratios[cut : len(ratios) - cut].mean() for cut in ends]
     return is_in_turn(did) and any([near(said, mean, EXACTLY) for mean in found])
+
+
+def same_round(dids: list[Timed]) -> int | None:
+    """The round whose ratio was said each time, though it wasn't the middle one."""
+    if all([medians_like(did.said.item(), did) for did in dids]):
+        return None
+    places = [
+        {
+            n
+            for n, each in enumerate(rounds(did))
+            if near(did.said.item(), each, EXACTLY)
+        }
+        for did in dids
+        if is_in_turn(did)
+    ]
+    return min(set.intersection(*places), default=None) if places else None
 
 
 def is_in_turn(did: Timed) -> bool:
