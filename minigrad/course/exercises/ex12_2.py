@@ -28,12 +28,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
 
 def tried(random: np.random.Generator) -> Iterator[tuple[str, Array]]:
     """Tensors by what they are called in a message."""
-    for dtype, shape in (
-        ("float64", (3, 4)),
-        ("float16", (3, 4)),
-        ("float32", (3, 4)),
-        ("float64", ()),
-    ):
+    dtypes = "float64", "float16", "float32"
+    for dtype, shape in (*[(dtype, (3, 4)) for dtype in dtypes], ("float64", ())):
         numbers = random.uniform(0.1, 2000, shape) * random.choice([-1, 1], shape)
         yield f"a {dtype} tensor of shape {shape}", np.asarray(numbers, dtype)
     # Above 2048, a float16 knows even numbers only.

@@ -71,7 +71,6 @@ def other_numbers(
         signs = {
             "digits": large > 1,
             "near": np.allclose(value, right, 0.01, 0.01),
-            "whole": not (value % 1).any(),
             "often": 0 < most < counts[off].min(),
             "one": off.sum() == 1,
         }

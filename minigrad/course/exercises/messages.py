@@ -202,13 +202,6 @@ def in_digits(values: Mapping[str, Any]) -> dict[str, Any]:
     return {**values, **shown}
 
 
-class Shown(str):
-    """The text of an array: a message may ask for its ``repr``, too."""
-
-    __slots__ = ()
-    __repr__ = str.__str__
-
-
 def in_short(array: Array, digits: int = 4) -> str:
     """An array as a message shows it.
 
@@ -216,7 +209,7 @@ def in_short(array: Array, digits: int = 4) -> str:
     '[1, 0.6667]'
     """
     shown: Any = {"float_kind": f"{{:.{digits}g}}".format, "bool": str}
-    return Shown(np.array2string(array, separator=", ", formatter=shown))
+    return np.array2string(array, separator=", ", formatter=shown)
 
 
 def flat(text: str) -> str:

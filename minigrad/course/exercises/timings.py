@@ -15,7 +15,7 @@ import numpy as np
 from minigrad.course.check import Array, Crash, Faults
 from minigrad.course.check.probes import tried
 from minigrad.course.check.probes.clocks import Pace, Timed, timed
-from minigrad.course.exercises.messages import Messages, named
+from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
 
@@ -59,8 +59,9 @@ def look_at(
             calls = written(did.who)
             yield say(name, **shown, **values, wanted=wanted, calls=calls)
         dids.append(did)
-    if not shape and (at := same_round(dids)) is not None:
-        yield say("ratio.place", **shown, number=at + 1)
+    same = set.intersection(*map(one_round, dids))
+    if same and not all([medians_like(did.said.item(), did) for did in dids]):
+        yield say("ratio.place", **shown, number=min(same) + 1)
     # The same number of rounds is left out each time.
     middle, either = [
         set.intersection(*[left_out(did, places) for did in dids])
@@ -107,14 +108,11 @@ def faults(
     if is_of_times(median, did):
         yield "ratio.of_times", {"right": right, "said": median}
     ratios = rounds(did)[1:]
-    is_median = left_out(did, (0.5, 0.0, 1.0))
-    if not has_ends(did):
-        is_median |= {*range(len(medians_like(median, did)))}
+    is_median = bool(left_out(did, (0.5, 0.0, 1.0)))
+    is_median |= not has_ends(did) and bool(medians_like(median, did))
     if is_of_one(median, did) and not is_median:
         below = float((ratios < median).mean())
         yield "ratio.unsorted", {"right": right, "said": median, "below": below}
-    if is_mean(median, did):
-        yield "ratio.average", {"right": right, "said": median}
     if is_of_times(low, did) or is_of_times(high, did):
         yield "band.of_times", {"low": low, "high": high, "median": median}
     differ = ratios.max() > 1.5 * ratios.min()
@@ -135,12 +133,9 @@ def why(said: float, right: float, did: Timed) -> str:
         "mean": [one[1:].sum() / other[1:].sum(), ratios[1:].mean()],
         "least": [ratios[1:].min(), ratios[1:].max()],
     }
-    # What's exactly one of them isn't another by accident.
-    exact = named(
-        "ratio", names, lambda them: any(near(said, v, EXACTLY) for v in them)
-    )
-    near_one = named("ratio", names, lambda them: any(near(said, v) for v in them))
-    return near_one if exact == "ratio" else exact
+    off = {n: min([abs(said / v - 1) for v in values]) for n, values in names.items()}
+    nearest = min(off, key=lambda name: off[name])
+    return f"ratio.{nearest}" if off[nearest] <= 0.01 else "ratio"
 
 
 def is_of_times(said: float, did: Timed) -> bool:
@@ -166,30 +161,12 @@ def is_of_one(said: float, did: Timed) -> bool:
     return is_in_turn(did) and any([near(said, ratio, EXACTLY) for ratio in ratios])
 
 
-def is_mean(said: float, did: Timed) -> bool:
-    """Whether it's a mean of ratios, perhaps without as many at both ends."""
-    found = []
-    for ratios in map(np.sort, after_first(did)):
-        found.append(np.exp(np.log(ratios).mean()))
-        ends = range((len(ratios) - 1) // 2)
-        found += [ratios[cut : len(ratios) - cut].mean() for cut in ends]
-    return is_in_turn(did) and any([near(said, mean, EXACTLY) for mean in found])
-
-
-def same_round(dids: list[Timed]) -> int | None:
-    """The round whose ratio was said each time, though it wasn't the middle one."""
-    if all([medians_like(did.said.item(), did) for did in dids]):
-        return None
-    places = [
-        {
-            n
-            for n, each in enumerate(rounds(did))
-            if near(did.said.item(), each, EXACTLY)
-        }
-        for did in dids
-        if is_in_turn(did)
-    ]
-    return min(set.intersection(*places), default=None) if places else None
+def one_round(did: Timed) -> set[int]:
+    """The places of rounds that have this one number for a ratio."""
+    if did.said.shape or not is_in_turn(did):
+        return set()
+    is_that = np.isclose(rounds(did), did.said, EXACTLY, 0)
+    return {*np.flatnonzero(is_that).tolist()}
 
 
 def is_in_turn(did: Timed) -> bool:
