@@ -313,6 +313,9 @@ def _by_a_factor(case: CaseFile, trial: Trial, run: Tangent) -> str:
     (right,) = _pushed(case, trial, run.tangents)
     slope = case.gradients(trial, (np.ones_like(right),))[i]
     if slope is None or not got.shape == right.shape == slope.shape:
+        for times in (*range(2, 10), -1) if got.shape == right.shape else ():
+            if np.allclose(got, times * right):
+                return f"Here it's {times} times what it should be."
         return ""
     at = worst(got, right)
     if not np.allclose(slope * tangent, right) or not tangent[at]:

@@ -68,7 +68,8 @@ def of_result(case: CaseFile, place: int, off: Sequence[Wrong]) -> Said | None:
         hint = "Which line of forward computes, and is it what forward returns?"
         return Said((), f"forward returned the numbers of {x} as they came.", hint)
     wrong = [fact for fact, _, _ in off]
-    if partial_match.follows_an_option(case, wrong):
+    stopped = [fact for fact, trial in case.plain if trial.crash]
+    if partial_match.follows_an_option(case, wrong + stopped):
         return Said(("R08",), "", "")
     numbers = [(trial, got) for _, trial, got, _ in seen]
     said = None if case.contract.random else _of_other_inputs(case, place, numbers)

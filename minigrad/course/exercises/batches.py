@@ -41,6 +41,7 @@ def look_at(
     random: np.random.Generator,
 ) -> Faults:
     """The first case that differs from a loop of ``one``; then, whether it loops."""
+    fine: list[Dims] = []
     for case in cases:
         right, leaves = by_loop(one, case)
         g = random.uniform(0.5, 1.5, right.shape)
@@ -48,7 +49,8 @@ def look_at(
         if isinstance(run, Crash):
             yield say.of_crash("crashed", run, **facts_of(name, case))
             return
-        yield fault_in(run, name, case, numbers(right))
+        yield fault_in(run, name, case, numbers(right), fine)
+        fine.append(case.in_dims)
         wanted = minigrad.autograd.grad(right, leaves, minigrad.tensor(g))
         yield wrong_gradient(run, name, case, [numbers(one) for one in wanted])
         nodes = run.nodes
@@ -72,8 +74,13 @@ def numbers(tensor: Any) -> Array:
     return np.asarray(tensor.detach().numpy())
 
 
-def fault_in(run: Mapped, name: str, case: Case, right: Array) -> Finding | None:
-    """What is wrong with a result; None if it is that of the loop."""
+def fault_in(
+    run: Mapped, name: str, case: Case, right: Array, fine: Sequence[Dims]
+) -> Finding | None:
+    """What is wrong with a result; None if it is that of the loop.
+
+    ``fine``: for which dimensions there was nothing wrong.
+    """
     shown = facts_of(name, case)
     if run.result is None:
         return say("no_tensor", kind=run.kind, **shown)
@@ -87,7 +94,12 @@ def fault_in(run: Mapped, name: str, case: Case, right: Array) -> Finding | None
     made = [made for made, wrong in case.known if same(run.result, wrong)]
     if made:
         return say(f"result.{made[0]}", **shown)
-    return say(f"{kind}.turned" if is_turned(run.result, right) else kind, **shown)
+    if is_turned(run.result, right):
+        return say(f"{kind}.turned", **shown)
+    others = dict.fromkeys([str(dims) for dims in fine])
+    if kind == "result" and others and str(case.in_dims) not in others:
+        return say("result.rest", others=" and ".join(others), **shown)
+    return say(kind, **shown)
 
 
 def is_turned(got: Array, right: Array) -> bool:

@@ -36,7 +36,7 @@ EXP: dict[str, Rule] = {
 }
 """Slopes of a product and of exp, and how they are known to go wrong."""
 
-ALONE = {"+": "slope.of_sum", ".": "slope.of_exp", "*": "slope.of_product"}
+ALONE = {"+": "slope.of.sum", ".": "slope.of.exp", "*": "slope.of.product"}
 """Which message is about one operation by itself, by its sign."""
 
 

@@ -28,9 +28,10 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
 
 def tried(random: np.random.Generator) -> Iterator[tuple[str, Array]]:
     """Tensors by what they are called in a message."""
-    for dtype in ("float64", "float16", "float32"):
-        numbers = random.uniform(0.1, 100, (3, 4)) * random.choice([-1, 1], (3, 4))
-        yield f"a {dtype} tensor of shape (3, 4)", numbers.astype(dtype)
+    dtypes = "float64", "float16", "float32"
+    for dtype, shape in (*[(dtype, (3, 4)) for dtype in dtypes], ("float64", ())):
+        numbers = random.uniform(0.1, 2000, shape) * random.choice([-1, 1], shape)
+        yield f"a {dtype} tensor of shape {shape}", np.asarray(numbers, dtype)
     # Above 2048, a float16 knows even numbers only.
     yield "an int64 tensor of row numbers", 2 * random.integers(1100, 3000, 5) + 1
     yield "a bool tensor, a mask", random.random(6) < 0.5
@@ -61,7 +62,7 @@ def fault_in(packed: Packed, array: Array, name: str) -> Finding | None:
         kind = "dtype.half" if back.dtype == np.float16 else "dtype"
         return say(kind, **shown)
     if not np.allclose(back, array, rtol=WITHIN):
-        return say("values", was=array[0], now=back[0], **shown)
+        return say("values", was=array.flat[:4], now=back.flat[:4], **shown)
     if packed.keeps and FACTOR[wanted.name] > 1:
         return say("keeps", **shown)
     most = array.nbytes // FACTOR[wanted.name]

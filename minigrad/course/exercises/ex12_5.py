@@ -40,6 +40,7 @@ def runs(
     """What the answer did with the layers, and x, the weight and the gradient sent."""
     for leaf in (False, True):
         x, w, g = (random.uniform(0.5, 1.5, COUNT) for _ in range(3))
+        g *= np.where(np.arange(COUNT) % 2, 1, -1)
         given = x, w, g, leaf, drops
         yield tried(checkpoints.checkpointed, (answer,), *given), x, w, g
 
@@ -85,7 +86,7 @@ def wrong_gradient(
         if got is not None and np.allclose(got, of_ones):
             kind = "gradient.ones"
         elif got is not None and np.allclose(got, 2 * right):
-            kind = "gradient.twice" if run.above != 1 else "gradient"
+            kind = "gradient.twice" if run.above != 1 else "gradient.double"
         elif name != "x" and (got is None or not got.any()):
             kind = "gradient.weight"
         shown = None if got is None else got[:3]

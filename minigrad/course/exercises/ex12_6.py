@@ -26,6 +26,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
         for k in (2, 3):
             given = list(sizes)
             said = answer(given, k)
+            said = said.tolist() if isinstance(said, np.ndarray) else said
             if not are_cuts(said, k):
                 yield say("no_cuts", said=said, k=k)
             yield in_order(said)

@@ -93,7 +93,7 @@ def why_accepted(found: Judged, x: Array) -> str:
         return ".tame"
     if len(np.unique(np.nonzero(np.abs(moves) > MOVED)[1])) < x.size:
         return ".few"
-    return ".compared"
+    return ".together" if ((np.abs(moves) > MOVED).sum(1) > 1).any() else ".compared"
 
 
 def moved_for_good(found: Judged, x: Array) -> tuple[int, float] | None:

@@ -45,6 +45,10 @@ def look_at_linear(linear: Any, random: np.random.Generator) -> Iterator[Finding
     if of_w.shape == w.shape and np.allclose(of_w.ravel(), (x.T @ g).ravel()):
         shapes = f"x {x.shape}, W {w.shape}, grad_output {g.shape}"
         yield say("reshaped", shapes=shapes)
+    square = [numbers(random, 3, 3) for _ in range(3)]
+    _, of_w = seen(checkers.sloped, (linear,), tuple(square[:2]), square[2]).slopes
+    if np.allclose(of_w, square[0].T @ square[2]):
+        yield say("square")
 
 
 def look_at_gap(gap: Any, random: np.random.Generator) -> Iterator[Finding]:

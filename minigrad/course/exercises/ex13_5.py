@@ -44,6 +44,7 @@ def look_at_swish(swish: Any, x: Array) -> Iterator[Finding]:
             )
             if found is None or not np.allclose(found.numpy(), right):
                 new = set(vars(swish)) - before
+                said |= {"kept": ", ".join([f"Swish.{each}" for each in sorted(new)])}
                 name = "swish.mixed.kept" if new else "swish.mixed"
                 name = name if len(order) > 1 else "swish.slope"
                 yield say(name, got=found, right=right, **said)

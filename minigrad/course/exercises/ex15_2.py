@@ -17,7 +17,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     def drawn(*shape: int) -> Array:
         return random.uniform(0.5, 2, shape).round(2)
 
-    x, y, square = drawn(3, 3), drawn(3), drawn(3, 3)
+    x, y, square, stack = drawn(3, 3), drawn(3), drawn(3, 3), drawn(4, 3, 3)
     cases = [
         Case(
             (1, None),
@@ -36,6 +36,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
         Case((1, None), (drawn(3, 4), drawn(2, 3))),
         Case((0, None), (drawn(4), drawn(2, 3))),
         Case((None, 1), (drawn(2, 3, 2), drawn(2, 5))),
+        Case((0, None), (drawn(1, 4), drawn(2, 4))),
+        Case((0, None), (stack, x), [("axes", stack.swapaxes(1, 2) * x)]),
         Case((1, 2), (drawn(2, 5, 3), drawn(2, 3, 5))),
     ]
     yield from batches.look_at(answer, "Mul", lambda x, y: x * y, cases, random)

@@ -16,8 +16,11 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """A cube for each axis, counted from either end; then lengths that all differ."""
     cubes = [cube(random, dim, axis) for dim in (0, 1) for axis in (0, 1, -1, -2)]
     others = [
-        batch(random.uniform(0.5, 2, (2, 4, 5, 3)), dim, axis)
-        for dim, axis in ((0, 1), (2, 0), (3, -1), (1, -3))
+        batch(random.uniform(0.5, 2, (1, 4, 5)), 0, 1),
+        *[
+            batch(random.uniform(0.5, 2, (2, 4, 5, 3)), dim, axis)
+            for dim, axis in ((0, 1), (2, 0), (3, -1), (1, -3))
+        ],
     ]
     cases = [*cubes, *others]
     yield from batches.look_at(answer, "Sum", lambda x, n: x.sum(n), cases, random)

@@ -23,6 +23,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     cases = [
         Case((1, None), (x, W), names),
         Case((0, None), (x, W), [("always", x.T @ W.T)]),
+        Case((1, None), (drawn(3, 1), drawn(2, 3))),
         Case((1, None), (drawn(3, 5), drawn(2, 3))),
         Case((0, None), (drawn(5, 3), drawn(2, 3))),
     ]

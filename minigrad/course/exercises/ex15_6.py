@@ -48,7 +48,8 @@ def wrong_gradients(
         lost = lost_digits("the result", "by_vmap", got, each)
         return loops or lost or left_behind("by_vmap", run.changed)
     known = {
-        "mean": [mean, each / len(each), np.tile(mean, (len(each), 1))],
+        "mean": [mean, np.tile(mean, (len(each), 1))],
+        "divided": [each / len(each)],
         "sum": [each.sum(0), np.tile(each.sum(0), (len(each), 1))],
         "transposed": [each.T],
         "for_x": [for_x],
@@ -56,4 +57,8 @@ def wrong_gradients(
         "losses": [errors**2 / 4],
     }
     name = named("gradients", known, lambda wrong: any(same(got, w) for w in wrong))
-    return say(name, got=got, shape=got.shape, wanted=each[0], count=len(each))
+    row = 0
+    if got.shape == each.shape:
+        row = next(r for r in range(len(each)) if not same(got[r], each[r]))
+    shown = {"row": row, "wanted": each[row], "count": len(each)}
+    return say(name, got=got, shape=got.shape, **shown)

@@ -61,12 +61,21 @@ def other_numbers(
         return None
     last, first = np.zeros_like(right), np.zeros_like(right)
     last[idx], first[idx[::-1]] = g, g[::-1]
-    counts = np.maximum(np.bincount(idx, minlength=rows), 1)[:, None]
-    known = {"last": last, "first": first, "mean": right / counts}
+    counts = np.bincount(idx, minlength=rows)[:, None]
+    known = {"last": last, "first": first, "mean": right / np.maximum(counts, 1)}
     value = run.value
     name = named("numbers", known, lambda each: np.allclose(value, each, 1e-4))
-    if large > 1 and name == "numbers":
-        name = "numbers.digits"
+    off = ~np.isclose(value, right, 1e-4, 1e-4).all(1)
+    most = int(counts[~off].max(initial=0))
+    if name == "numbers":
+        signs = {
+            "digits": large > 1,
+            "near": np.allclose(value, right, 0.01, 0.01),
+            "often": 0 < most < counts[off].min(),
+            "one": off.sum() == 1,
+        }
+        name = named("numbers", signs, bool)
     worst = int((np.abs(run.value - right) / (1 + np.abs(right))).max(1).argmax())
     times = count_of(int((idx == worst).sum()), "time")
-    return say(name, row=worst, times=times, got=run.value[worst], right=right[worst])
+    shown = {"row": worst, "times": times, "most": count_of(most, "time")}
+    return say(name, got=run.value[worst], right=right[worst], **shown)

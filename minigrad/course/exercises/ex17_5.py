@@ -24,7 +24,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The review first: without it only the inputs are made."""
     mine, example, review = answer
     example()  # as shipped, it says that there's something to do
-    said = [str(each) for each in review] if isinstance(review, (list, tuple)) else []
+    is_list = isinstance(review, (list, tuple))
+    said = [str(each).lower() for each in review] if is_list else []
     if len(said) != len(ten_questions.questions()):
         yield say("review.unread", said=review)
     for number, word in enumerate(said, 1):

@@ -15,7 +15,7 @@ import numpy as np
 from minigrad.course.check import Array, Crash, Faults
 from minigrad.course.check.probes import tried
 from minigrad.course.check.probes.clocks import Pace, Timed, timed
-from minigrad.course.exercises.messages import Messages, named
+from minigrad.course.exercises.messages import Messages
 
 say = Messages(__name__)
 
@@ -48,7 +48,7 @@ def look_at(
     for pace in (
         Pace(((0.8,), (slow,)), (fast, slow), (7, 16, 28), 20.0, BUSIER, UNEVEN),
         Pace(((slow,), (0.8,)), (slow, fast), (6, 17, 29), 20.0, BUSIER, UNEVEN, 1.0),
-        Pace(((), ()), (slow, fast), slower=BUSIER, uneven=UNEVEN, phase=2.0),
+        Pace(((), ()), (slow, fast), slower=BUSIER, uneven=UNEVEN, phase=12.082),
     ):
         did = tried(timed, (answer,), pace)
         if isinstance(did, Crash):
@@ -59,6 +59,9 @@ def look_at(
             calls = written(did.who)
             yield say(name, **shown, **values, wanted=wanted, calls=calls)
         dids.append(did)
+    same = set.intersection(*map(one_round, dids))
+    if same and not all([medians_like(did.said.item(), did) for did in dids]):
+        yield say("ratio.place", **shown, number=min(same) + 1)
     # The same number of rounds is left out each time.
     middle, either = [
         set.intersection(*[left_out(did, places) for did in dids])
@@ -105,7 +108,8 @@ def faults(
     if is_of_times(median, did):
         yield "ratio.of_times", {"right": right, "said": median}
     ratios = rounds(did)[1:]
-    is_median = medians_like(median, did) or left_out(did, (0.5, 0.0, 1.0))
+    is_median = bool(left_out(did, (0.5, 0.0, 1.0)))
+    is_median |= not has_ends(did) and bool(medians_like(median, did))
     if is_of_one(median, did) and not is_median:
         below = float((ratios < median).mean())
         yield "ratio.unsorted", {"right": right, "said": median, "below": below}
@@ -114,7 +118,7 @@ def faults(
     differ = ratios.max() > 1.5 * ratios.min()
     if not low <= median <= high or (differ and near(low, high, 1e-6)):
         yield "band", {"median": median, "low": low, "high": high}
-    for least, most in reversed(missed_ends(did)):
+    for least, most in missed_ends(did):
         yield "band.other", {"low": low, "high": high, "least": least, "most": most}
 
 
@@ -123,13 +127,15 @@ def why(said: float, right: float, did: Timed) -> str:
     one, other = [did.took[did.who == place] for place in (0, 1)]
     ratios, usual = rounds(did), (np.median(one), np.median(other))
     names = {
+        "upside_down": [1 / np.median(ratios[1:]), 1 / right],
         "cold": [one.sum() / other.sum(), ratios[0], ratios.mean()],
-        "upside_down": [1 / right, 1 / np.median(ratios[1:])],
         "seconds": [*usual, usual[0] - usual[1]],
         "mean": [one[1:].sum() / other[1:].sum(), ratios[1:].mean()],
         "least": [ratios[1:].min(), ratios[1:].max()],
     }
-    return named("ratio", names, lambda values: any(near(said, v) for v in values))
+    off = {n: min([abs(said / v - 1) for v in values]) for n, values in names.items()}
+    nearest = min(off, key=lambda name: off[name])
+    return f"ratio.{nearest}" if off[nearest] <= 0.01 else "ratio"
 
 
 def is_of_times(said: float, did: Timed) -> bool:
@@ -155,6 +161,14 @@ def is_of_one(said: float, did: Timed) -> bool:
     return is_in_turn(did) and any([near(said, ratio, EXACTLY) for ratio in ratios])
 
 
+def one_round(did: Timed) -> set[int]:
+    """The places of rounds that have this one number for a ratio."""
+    if did.said.shape or not is_in_turn(did):
+        return set()
+    is_that = np.isclose(rounds(did), did.said, EXACTLY, 0)
+    return {*np.flatnonzero(is_that).tolist()}
+
+
 def is_in_turn(did: Timed) -> bool:
     """Whether the two were called in turn, once each."""
     return len(list(groupby(did.who))) == len(did.who)
@@ -170,18 +184,34 @@ def missed_ends(did: Timed) -> list[tuple[float, float]]:
     median, *ends = did.said.tolist()
     likely = medians_like(median, did)
     found = [(float(ratios[0]), float(ratios[-1])) for ratios in likely]
-    is_whole = left_out(did, (0.5, 0.0, 1.0))
-    if is_whole or any([np.allclose(ends, each) for each in found]):
+    if has_ends(did) or left_out(did, (0.5, 0.0, 1.0)):
         return []
-    wide = [(low, high) for low, high in found if low <= ends[0] and ends[1] <= high]
-    return wide or found
+    # An end that was said, of other rounds, has to differ by more than rounding.
+    for far in (EXACTLY, -EXACTLY):
+        for low, high in found:
+            if low < ends[0] * (1 - far) and ends[1] * (1 + far) < high:
+                return [(low, high)]
+    return found
+
+
+def has_ends(did: Timed) -> bool:
+    """Whether it said the lowest and highest ratio of its rounds, but for the first."""
+    ends = [[each.min(), each.max()] for each in after_first(did)]
+    return did.said.shape == (3,) and any(
+        [np.allclose(did.said[1:], each, EXACTLY, 0) for each in ends]
+    )
+
+
+def after_first(did: Timed) -> list[Array]:
+    """The ratios without some of the first: one of them, as a rule; then others."""
+    count = min(MOST_COLD, len(rounds(did)))
+    return [rounds(did)[cold:] for cold in [*range(1, count), 0]]
 
 
 def medians_like(said: float, did: Timed) -> list[Array]:
     """The ratios in order, without some of the first, of which this is the median."""
     found = []
-    for cold in range(min(MOST_COLD, len(rounds(did)))):
-        ratios = np.sort(rounds(did)[cold:])
+    for ratios in map(np.sort, after_first(did)):
         middle = ratios[(len(ratios) - 1) // 2], ratios[len(ratios) // 2]
         if any([near(said, m, EXACTLY) for m in (*middle, np.mean(middle))]):
             found.append(ratios)

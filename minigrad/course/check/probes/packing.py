@@ -54,6 +54,8 @@ def packed_of(pack: Any, array: Array) -> tuple[Packed, Any]:
         del tensor, lent
         cells = getattr(packed, "__closure__", None)
         held = [cell.cell_contents for cell in cells] if cells else packed
+        if not isinstance(held, minigrad.Tensor):
+            held = getattr(held, "__dict__", held)  # of an object of their own
         size = sum([size_of(part) for part in items_of(held)])
     except Exception as error:
         return Packed(crash=crash_of("hook", error)), None

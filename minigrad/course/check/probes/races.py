@@ -38,29 +38,36 @@ class Raced:
     doubled: float = 0.0
 
 
-class Places(list[float]):
-    """Numbers that notice who reads and writes them."""
+class Places:
+    """A fixed count of numbers that notice who reads and writes them."""
 
     def __init__(self, threads: int, places: int) -> None:
-        super().__init__([0.0] * places)
+        self.numbers = [0.0] * places
         self.reads = np.zeros((threads, places), int)
         self.writes = np.zeros((threads, places), int)
         self.now: int | None = None
         self.seen: set[int] = set()
         self.uncut: set[int] = set()
 
+    def __len__(self) -> int:
+        return len(self.numbers)
+
     def __getitem__(self, place: Any) -> Any:
-        if self.now is not None and isinstance(place, int):
-            self.reads[self.now, place] += 1
-            self.seen.add(place % len(self))
-        return super().__getitem__(place)
+        value = self.numbers[place]
+        self.seen |= self._counted(self.reads, place)
+        return value
 
     def __setitem__(self, place: Any, value: Any) -> None:
-        if self.now is not None and isinstance(place, int):
-            self.writes[self.now, place] += 1
-            if place % len(self) in self.seen:
-                self.uncut.add(place % len(self))
-        super().__setitem__(place, value)
+        if isinstance(place, slice) and len(self.numbers[place]) != len(value):
+            raise ValueError(f"{len(value)} numbers for other places: {place}")
+        self.numbers[place] = value
+        self.uncut |= self._counted(self.writes, place) & self.seen
+
+    def _counted(self, counts: Array, place: Any) -> set[int]:
+        if self.now is None:
+            return set()
+        counts[self.now, place] += 1
+        return {*np.atleast_1d(np.arange(len(self))[place]).tolist()}
 
 
 class Runner:
@@ -79,8 +86,8 @@ class Runner:
         going = [(k, work(shared, k)) for k in range(threads)]
         strange = [each for _, each in going if not hasattr(each, "__next__")]
         if strange:
-            self.kind = f"a {type(strange[0]).__name__} in place of a thread"
-            return list(shared)
+            self.kind = f"work returned a {type(strange[0]).__name__}, not a thread"
+            return shared.numbers
         steps = 0
         while going:
             chosen = int(self.random.integers(len(going)))
@@ -94,12 +101,12 @@ class Runner:
             steps += 1
             if steps > MOST_STEPS:
                 raise TooManyStepsError("a thread goes on and on")
-        for each in shared:
+        for each in shared.numbers:
             if not isinstance(each, Real):
-                self.kind = f"a {type(each).__name__} in a shared place"
+                self.kind = f"there's a {type(each).__name__} in a shared place"
         if self.kind:
             self.shared = Places(threads, places)
-        return [self.share * each for each in self.shared]
+        return [self.share * each for each in self.shared.numbers]
 
 
 def raced(answer: Callable[..., Any], numbers: Array, seed: int, runs: int) -> Raced:
@@ -111,7 +118,7 @@ def raced(answer: Callable[..., Any], numbers: Array, seed: int, runs: int) -> R
         said = answer(numbers.tolist(), runner)
         shared, kind = runner.shared, runner.kind
         if not kind and (isinstance(said, bool) or not isinstance(said, int | float)):
-            kind = f"a {type(said).__name__}"
+            kind = f"parallel_sum returned a {type(said).__name__}"
         totals.append(0.0 if kind else float(said))
         if kind:
             break
@@ -123,6 +130,6 @@ def raced(answer: Callable[..., Any], numbers: Array, seed: int, runs: int) -> R
         shared.writes,
         (uncut or [-1])[0],
         kind,
-        np.array(shared),
+        np.array(shared.numbers),
         totals[0],
     )
