@@ -46,7 +46,7 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     plain = [s for s in samples if s.trial.name == "plain" and _has_its_shape(s)]
     wrong = [s for s in plain if s.is_wrong]
     if not wrong:
-        return None
+        return _by_use(case, samples)
     if is_zero(plain):
         hint = "Move one number of this input by a little. Does the result not move?"
         return Said((), "Your gradient is zero everywhere.", hint)
@@ -68,6 +68,23 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
         _by_rows(plain),
     )
     return next((said for said in ways if said), None)
+
+
+def _by_use(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
+    """Right when all outputs are used, and wrong when some are."""
+    off = {_used(case, s) for s in samples if s.is_wrong}
+    if len(off) != 1:
+        return None
+    (used,) = off
+    alike = [s for s in samples if _used(case, s) == used and s.right.any()]
+    if not all([s.is_wrong for s in alike]):
+        return None
+    pairs = [(s.got, s.right) for s in alike if s.got is not None]
+    k = known_mistakes.ratio_of([a for a, _ in pairs], [b for _, b in pairs])
+    times = "" if k is None else f": {k:.4g} times the right gradient"
+    looks = f"It's wrong when only {' and '.join(used)} is used{times}; and right in "
+    hint = "Use only that one. Which lines of backward run then, and which don't?"
+    return Said((), f"{looks}the others that ran.", hint)
 
 
 def is_zero(samples: Sequence[Sample]) -> bool:
@@ -135,13 +152,18 @@ def _used_alone(case: CaseFile, samples: Sequence[Sample]) -> dict[str, list[Sam
     """The samples of one output alone; none if what is wrong has no such sample."""
     alone: dict[str, list[Sample]] = {}
     for s in samples:
-        pairs = zip(case.contract.outputs, s.run.upstreams, strict=True)
-        used = [name for name, g in pairs if g is not None]
+        used = _used(case, s)
         if len(used) == 1:
             alone.setdefault(used[0], []).append(s)
     seen = {id(s.fact) for each in alone.values() for s in each}
     is_told = all([id(s.fact) in seen for s in samples if s.is_wrong])
     return alone if is_told else {}
+
+
+def _used(case: CaseFile, sample: Sample) -> tuple[str, ...]:
+    """The names of the outputs that send a gradient."""
+    pairs = zip(case.contract.outputs, sample.run.upstreams, strict=True)
+    return tuple([name for name, g in pairs if g is not None])
 
 
 def _arrives_elsewhere(sample: Sample) -> bool:

@@ -51,11 +51,11 @@ def how_tried(answer: Any) -> str:
     names = getattr(answer.forward, "__code__", None)
     called = names.co_names if names else ()
     ways = {
+        "mark_non_differentiable": "marked",
         "detach": "detached",
         "no_grad": "unrecorded",
         "requires_grad": "switched",
         "requires_grad_": "switched",
-        "mark_non_differentiable": "marked",
     }
     return next((way for name, way in ways.items() if name in called), "not_at_all")
 
