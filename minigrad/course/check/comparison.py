@@ -602,5 +602,5 @@ def _taken_for(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     words = "" if case.contract.random else other_inputs.taken_for(case, seen, right)
     if not words:
         return _of_other_upstreams(case, plain)
-    hint = f"Where does backward use {words.partition(' ')[0]}, and what with?"
+    hint = f"What in backward depends on {words.partition(' ')[0]}, and in which way?"
     return Said((), f"Your gradient would be right if {words}.", hint)

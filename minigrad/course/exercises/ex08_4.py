@@ -108,5 +108,6 @@ def tried(function: Callable[..., Any], w: Any) -> tuple[Any, Finding | None]:
 
 def weight(random: np.random.Generator) -> tuple[Any, Any]:
     """A leaf that requires grad, and a copy of its numbers."""
-    numbers = (random.uniform(1, 9, 3) * random.permutation([1, 1, -1])).round(2)
+    sizes = random.uniform((1, 3, 20), (3, 9, 90))
+    numbers = (sizes * random.choice([-1.0, 1.0], 3)).round(2)
     return minigrad.tensor(numbers, requires_grad=True), numbers.copy()

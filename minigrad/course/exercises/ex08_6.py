@@ -23,7 +23,10 @@ from minigrad.course.exercises.toy_histories import History, drawn
 say = Messages(__name__)
 
 VIEWED, UNPACKED = ("t.view() is t",), ("saved = Saved(t)", "saved.unpack() is t")
-HISTORIES = tuple([History(**told) for told in text_of(__name__)["histories"]])
+HISTORIES, LONGER = (
+    [History(**told) for told in text_of(__name__)[name]]
+    for name in ("histories", "longer")
+)
 
 
 End = tuple[str, dict[str, Any]]
@@ -40,7 +43,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
             yield say("no_class", given=given, name=name)
     start = tuple(random.uniform(1, 3, 2).round(1).tolist())
     more = [drawn(random, start, number % 2 == 0) for number in range(DRAWN)]
-    told = [*HISTORIES, *more]
+    told = [*HISTORIES, *LONGER, *more]
     begin = f"t = Toy({list(start)})"
     lines = [(begin, *history.lines.split("; ")) for history in told]
     asked = [(begin, *each) for each in (VIEWED, UNPACKED)]

@@ -141,3 +141,14 @@ def asks_all_that_is_left(root, receivers):
 
 def is_in(nodes, node):
     return any(each is node for each in nodes)
+
+
+def puts_at_the_end(root, receivers):
+    order, met = [root], {id(root)}
+    for node in order:
+        for each in receivers(node):
+            if id(each) in met:
+                order.remove(each)
+            met.add(id(each))
+            order.append(each)
+    return order
