@@ -46,7 +46,7 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     plain = [s for s in samples if s.trial.name == "plain" and _has_its_shape(s)]
     wrong = [s for s in plain if s.is_wrong]
     if not wrong:
-        return _by_use(case, samples)
+        return by_use(case, samples)
     if is_zero(plain):
         hint = "Move one number of this input by a little. Does the result not move?"
         return Said((), "Your gradient is zero everywhere.", hint)
@@ -68,23 +68,6 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
         _by_rows(plain),
     )
     return next((said for said in ways if said), None)
-
-
-def _by_use(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
-    """Right when all outputs are used, and wrong when some are."""
-    off = {_used(case, s) for s in samples if s.is_wrong}
-    if len(off) != 1:
-        return None
-    (used,) = off
-    alike = [s for s in samples if _used(case, s) == used and s.right.any()]
-    if not all([s.is_wrong for s in alike]):
-        return None
-    pairs = [(s.got, s.right) for s in alike if s.got is not None]
-    k = known_mistakes.ratio_of([a for a, _ in pairs], [b for _, b in pairs])
-    times = "" if k is None else f": {k:.4g} times the right gradient"
-    looks = f"It's wrong when only {' and '.join(used)} is used{times}; and right in "
-    hint = "Use only that one. Which lines of backward run then, and which don't?"
-    return Said((), f"{looks}the others that ran.", hint)
 
 
 def is_zero(samples: Sequence[Sample]) -> bool:
@@ -115,7 +98,7 @@ def _by_outputs(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     """The share of one output is wrong, that of another one is right."""
     alone = _used_alone(case, samples)
     bad = [name for name, each in alone.items() if any(s.is_wrong for s in each)]
-    if said := right_alone(case, samples):
+    if said := by_use(case, samples):
         return said
     each_alone = itertools.chain(*alone.values())
     if len(bad) > 1 and all(map(_arrives_elsewhere, each_alone)):
@@ -138,14 +121,20 @@ def _by_outputs(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     return Said(of_ratio(k), f"{looks}: {k:.4g} times the right share.", hint)
 
 
-def right_alone(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
-    """The share of each output is right, and what is made of all of them isn't."""
-    alone = _used_alone(case, samples)
-    if len(alone) < 2 or any([s.is_wrong for each in alone.values() for s in each]):
+def by_use(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
+    """Wrong for just one choice of outputs that are used, and tried with others."""
+    off = {_used(case, s) for s in samples if s.is_wrong}
+    others = {_used(case, s) for s in samples} - off
+    if len(off) != 1 or not others:
         return None
+    (used,) = off
+    if len(used) == 1:
+        looks = f"It's wrong only when {used[0]} alone is used."
+        hint = "Use only that one. Which lines of backward run then, and which don't?"
+        return Said((), looks, hint)
     looks = "With only one output used it's right; with several of them it isn't."
     hint = "Each output has its share in the gradient. How do you put them together?"
-    return Said((), looks, hint)
+    return Said((), looks, hint) if len(others) > 1 else None
 
 
 def _used_alone(case: CaseFile, samples: Sequence[Sample]) -> dict[str, list[Sample]]:

@@ -263,7 +263,7 @@ def _unrecorded(case: CaseFile, trial: Trial) -> Iterator[Finding]:
         name = wording.output_name(case, i)
         if i in trial.marked:
             what = f"{name} was marked as non-differentiable"
-            yield Finding(("N08",), what, _where_marked(case))
+            yield Finding(("N08",), what, f"{case.name}, what is marked")
         elif y.value is not None and y.value.dtype.kind in "biu":
             what = f"{name} is {y.value.dtype}: no gradient can come back through it"
             hint = "Which line of forward changes the dtype, and has it to?"
@@ -467,11 +467,5 @@ def marks(case: CaseFile) -> Iterator[Finding]:
             if i not in trial.marked and len(trial.outputs) > i:
                 name = wording.output_name(case, i)
                 what = f"{name} wasn't marked as non-differentiable"
-                yield Finding(("N05",), what, _where_marked(case))
+                yield Finding(("N05",), what, f"{case.name}, what is marked")
                 return
-
-
-def _where_marked(case: CaseFile) -> str:
-    """The method that has a ctx when outputs are marked."""
-    method = "setup_context" if case.declared.own_setup_context else "forward"
-    return f"{case.name}.{method}"

@@ -17,6 +17,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The diamond, then random graphs; a name has to fit all that is wrong."""
     cases = [(["y", "c", "b", "a"], graphs.DIAMOND)]
     cases += [graphs.drawn(random, size) for size in (2, 6, 40)]
+    order, edges = cases[-1]
+    cases += [(order, {n: [(to, 2 * s) for to, s in edges[n]] for n in edges})]
     calls: list[Call] = []
     for order, edges in cases:
         given = list(order), {name: list(pairs) for name, pairs in edges.items()}
@@ -26,6 +28,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
         if given != (order, edges):
             yield say("changed")
         call, once = Call(found, order, edges), dict(found)
+        if calls and call.got == calls[-1].got and not calls[-1].firsts:
+            yield say("old")
         if call.firsts and calls and not calls[0].firsts and answer(*given) != once:
             yield say("again", size=len(order))
         calls.append(call)

@@ -33,8 +33,7 @@ class Program:
         self.inputs: list[Array] = list(leaves.values())
         self.results: list[Array] = []
         self.steps: list[tuple[int, int, int]] = []
-        self.parts: list[list[Array]] = []
-        self.step_parts: list[list[Array]] = []
+        self.parts: dict[int, list[Array]] = {}
         self.to_data = np.zeros((0, 3))
 
     def value(self, place: int) -> Array:
@@ -64,8 +63,7 @@ class Program:
 
         ``to_data`` is what rules send to where no gradient is needed.
         """
-        self.parts = [[] for _ in self.leaves]
-        self.step_parts = [[] for _ in self.steps]
+        self.parts = {}
         at_step = np.zeros((len(self.steps), 3))
         at_input = np.zeros((len(self.inputs), 3))
         at_step[-1] = upstream
@@ -75,10 +73,7 @@ class Program:
                 slope = 1.0 if kind == ADD else self.value(other)
                 there, place = (at_input, to) if to >= 0 else (at_step, -1 - to)
                 there[place] += at_step[number] * slope
-                if to < 0:
-                    self.step_parts[place].append(at_step[number] * slope)
-                elif to < len(self.leaves):
-                    self.parts[to].append(at_step[number] * slope)
+                self.parts.setdefault(to, []).append(at_step[number] * slope)
         self.to_data = at_input[len(self.leaves) :]
         return at_step, at_input[: len(self.leaves)]
 
@@ -223,7 +218,7 @@ def wrong_gradient(program: Program, found: Traversal, wanted: Array) -> Finding
     if found.odd is not None and np.isnan(got).all():
         got = found.odd
     name = "wrong_gradient"
-    parts = program.step_parts[number]
+    parts = program.parts.get(-1 - number, [])
     if number == len(program.steps) - 1:
         name = "wrong_gradient.root"
     elif np.allclose(found.received, got if got.shape == (3,) else np.nan):

@@ -10,14 +10,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import (
-    Array,
-    Faults,
-    Finding,
-    question_about,
-    says_todo,
-    story_about,
-)
+from minigrad.course.check import Array, Crash, Faults, Finding, crash_of
 from minigrad.course.exercises.gym.broadcasting import WRONG_SUMS, Shape, summed
 from minigrad.course.exercises.gym.random_inputs import numbers
 from minigrad.course.exercises.messages import Messages
@@ -148,14 +141,12 @@ class Written:
 
 
 def attempt(answer: Any, g: Array, shape: Shape) -> Any:
-    """What the answer makes of ``g``; its exception, if it raises one."""
+    """What the answer makes of ``g``; what it raised, if it did."""
     given = minigrad.tensor(g.copy())
     try:
         made = answer(given, shape)
     except (IndexError, ValueError, RuntimeError) as error:
-        if says_todo(error):
-            raise
-        return error
+        return crash_of("", error)
     if not np.array_equal(given.numpy(), g):
         return Written()
     return made.detach().numpy() if isinstance(made, minigrad.Tensor) else repr(made)
@@ -164,16 +155,10 @@ def attempt(answer: Any, g: Array, shape: Shape) -> Any:
 def finding_of(g: Array, shape: Shape, made: Any) -> Finding | None:
     """What is wrong for one pair of shapes; None if nothing is."""
     said: dict[str, Any] = {"shape": shape, "given": g.shape}
-    if isinstance(made, Exception):
-        text = str(made)
+    if isinstance(made, Crash):
         # A sum over no axis at all is, in torch too, a sum over them all.
-        over_all = not copied(g.shape, shape) and "for input of size 1\n" in f"{text}\n"
-        name = "raised.over_all" if over_all else "raised"
-        name += ".axes_move" if isinstance(made, IndexError) else ""
-        found = say(name, kind=type(made).__name__, error=text, **said)
-        if name != "raised" or not (story := story_about(text)):
-            return found
-        return replace(found, looks_like=story, hint=question_about(text))
+        over_all = not copied(g.shape, shape) and "for input of size 1\n" in made.text
+        return say.of_crash("raised.over_all" if over_all else "raised", made, **said)
     if isinstance(made, Written):
         return say("written", **said)
     if isinstance(made, str):

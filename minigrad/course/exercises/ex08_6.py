@@ -23,10 +23,7 @@ from minigrad.course.exercises.toy_histories import History, drawn
 say = Messages(__name__)
 
 VIEWED, UNPACKED = ("t.view() is t",), ("saved = Saved(t)", "saved.unpack() is t")
-HISTORIES, LONGER = (
-    [History(**told) for told in text_of(__name__)[name]]
-    for name in ("histories", "longer")
-)
+HISTORIES = tuple([History(**told) for told in text_of(__name__)["histories"]])
 
 
 End = tuple[str, dict[str, Any]]
@@ -43,7 +40,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
             yield say("no_class", given=given, name=name)
     start = tuple(random.uniform(1, 3, 2).round(1).tolist())
     more = [drawn(random, start, number % 2 == 0) for number in range(DRAWN)]
-    told = [*HISTORIES, *LONGER, *more]
+    longer = [History(**told) for told in text_of(__name__)["longer"]]
+    told = [*HISTORIES, *longer, *more]
     begin = f"t = Toy({list(start)})"
     lines = [(begin, *history.lines.split("; ")) for history in told]
     asked = [(begin, *each) for each in (VIEWED, UNPACKED)]
