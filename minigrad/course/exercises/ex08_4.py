@@ -30,14 +30,12 @@ def look_at_shrink(
     result = (w * w).sum()
     w.grad = minigrad.ones(3, dtype=w.dtype)
     lent = Lent(w=w)
-    returned, stopped = tried(shrink, w)
+    _, stopped = tried(shrink, w)
     if stopped:
         yield stopped
     elif not np.allclose(w.detach().numpy(), before / 2):
-        name = "shrink.other"
-        if np.allclose(w.detach().numpy(), before):
-            name = "shrink.unchanged" if returned is None else "shrink.returned"
-        yield say(name, before=before, now=w)
+        unchanged = np.allclose(w.detach().numpy(), before)
+        yield say("shrink.unchanged" if unchanged else "shrink", before=before, now=w)
     elif not w.is_leaf:
         yield say("shrink.no_leaf")
     elif not w.requires_grad:
