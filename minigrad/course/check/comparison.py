@@ -46,7 +46,7 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     plain = [s for s in samples if s.trial.name == "plain" and _has_its_shape(s)]
     wrong = [s for s in plain if s.is_wrong]
     if not wrong:
-        return None
+        return by_use(case, samples)
     if is_zero(plain):
         hint = "Move one number of this input by a little. Does the result not move?"
         return Said((), "Your gradient is zero everywhere.", hint)
@@ -98,7 +98,7 @@ def _by_outputs(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     """The share of one output is wrong, that of another one is right."""
     alone = _used_alone(case, samples)
     bad = [name for name, each in alone.items() if any(s.is_wrong for s in each)]
-    if said := right_alone(case, samples):
+    if said := by_use(case, samples):
         return said
     each_alone = itertools.chain(*alone.values())
     if len(bad) > 1 and all(map(_arrives_elsewhere, each_alone)):
@@ -121,27 +121,38 @@ def _by_outputs(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
     return Said(of_ratio(k), f"{looks}: {k:.4g} times the right share.", hint)
 
 
-def right_alone(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
-    """The share of each output is right, and what is made of all of them isn't."""
-    alone = _used_alone(case, samples)
-    if len(alone) < 2 or any([s.is_wrong for each in alone.values() for s in each]):
+def by_use(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
+    """Wrong for just one choice of outputs that are used, and tried with others."""
+    off = {_used(case, s) for s in samples if s.is_wrong}
+    others = {_used(case, s) for s in samples} - off
+    if len(off) != 1 or not others:
         return None
+    (used,) = off
+    if len(used) == 1:
+        looks = f"It's wrong only when {used[0]} alone is used."
+        hint = "Use only that one. Which lines of backward run then, and which don't?"
+        return Said((), looks, hint)
     looks = "With only one output used it's right; with several of them it isn't."
     hint = "Each output has its share in the gradient. How do you put them together?"
-    return Said((), looks, hint)
+    return Said((), looks, hint) if len(others) > 1 else None
 
 
 def _used_alone(case: CaseFile, samples: Sequence[Sample]) -> dict[str, list[Sample]]:
     """The samples of one output alone; none if what is wrong has no such sample."""
     alone: dict[str, list[Sample]] = {}
     for s in samples:
-        pairs = zip(case.contract.outputs, s.run.upstreams, strict=True)
-        used = [name for name, g in pairs if g is not None]
+        used = _used(case, s)
         if len(used) == 1:
             alone.setdefault(used[0], []).append(s)
     seen = {id(s.fact) for each in alone.values() for s in each}
     is_told = all([id(s.fact) in seen for s in samples if s.is_wrong])
     return alone if is_told else {}
+
+
+def _used(case: CaseFile, sample: Sample) -> tuple[str, ...]:
+    """The names of the outputs that send a gradient."""
+    pairs = zip(case.contract.outputs, sample.run.upstreams, strict=True)
+    return tuple([name for name, g in pairs if g is not None])
 
 
 def _arrives_elsewhere(sample: Sample) -> bool:
@@ -605,5 +616,5 @@ def _taken_for(case: CaseFile, plain: Sequence[Sample]) -> Said | None:
     words = "" if case.contract.random else other_inputs.taken_for(case, seen, right)
     if not words:
         return _of_other_upstreams(case, plain)
-    hint = f"Where does backward use {words.partition(' ')[0]}, and what with?"
+    hint = f"What in backward depends on {words.partition(' ')[0]}, and in which way?"
     return Said((), f"Your gradient would be right if {words}.", hint)

@@ -89,6 +89,8 @@ STORIES = {
     r"name '(\w+)' is not defined": r"`\1` has no value in this method: it's neither "
     "one of its arguments nor made in it.",
     r"variable '(\w+)'": r"`\1` is read before a line has given it a value.",
+    r"-1\b[^']*' is invalid for input of size 0": "A -1 in a shape is found by "
+    "division, and no length can be found so beside a length of 0.",
     "math domain error": "A function gets a number for which it has no value, as the "
     "logarithm of 0.",
     "cannot be multiplied": "The number of columns on the left isn't the number of "
@@ -110,8 +112,8 @@ QUESTIONS = {
     "should this one get that name from?",
     "cannot access local variable": "Which line gives that name its value, and does it "
     "run before this one?",
-    "Backward' object has no attribute": "Which line of forward puts that name on ctx, "
-    "and does it run? Print vars(ctx).keys() at the end of forward.",
+    "Backward' object has no attribute": "Which line is to put that name on ctx, and "
+    "does it run? Print vars(ctx).keys() just after it.",
     "has no attribute": "Print the type of what stands before the dot. Is it the "
     "tensor that you take it for, or a number, a tuple, None?",
     "unsupported operand": "Print the types of both operands. Which one isn't a tensor "
@@ -261,7 +263,7 @@ def _unrecorded(case: CaseFile, trial: Trial) -> Iterator[Finding]:
         name = wording.output_name(case, i)
         if i in trial.marked:
             what = f"{name} was marked as non-differentiable"
-            yield Finding(("N08",), what, f"{case.name}.forward")
+            yield Finding(("N08",), what, f"{case.name}, what is marked")
         elif y.value is not None and y.value.dtype.kind in "biu":
             what = f"{name} is {y.value.dtype}: no gradient can come back through it"
             hint = "Which line of forward changes the dtype, and has it to?"
@@ -342,7 +344,7 @@ def _finding(
         if not is_float(got) or not is_float(right):
             ids = UNNAMED
             story = "The numbers are right; their dtype isn't what the task asks for."
-        return Finding(ids, what, where, looks_like="" if ids == ("T01",) else story)
+        return Finding(ids, what, where, looks_like=story)
     what, evidence = wording.of_result(case, fact, trial, place, right)
     near = abs(evidence.got - evidence.expected) <= 1e-3 * abs(evidence.expected)
     if near and error_of(got, right) <= COARSE:
@@ -465,5 +467,5 @@ def marks(case: CaseFile) -> Iterator[Finding]:
             if i not in trial.marked and len(trial.outputs) > i:
                 name = wording.output_name(case, i)
                 what = f"{name} wasn't marked as non-differentiable"
-                yield Finding(("N05",), what, f"{case.name}.forward")
+                yield Finding(("N05",), what, f"{case.name}, what is marked")
                 return

@@ -295,7 +295,7 @@ def _finding(
             "Each value you return is the right one for the other input: either they"
             " are in each other's places, or each formula uses its own input."
         )
-    if ids[:1] == ("N01",) and (said := comparison.right_alone(case, samples)):
+    if ids[:1] == ("N01",) and (said := comparison.by_use(case, samples)):
         looks_like, hint = said.looks_like, said.hint
     is_guess = not ids or (ids == ("L02",) and bool(looks_like))
     said = None if ids else comparison.of_gradient(case, samples)

@@ -16,7 +16,8 @@ def without_staticmethod(case: CaseFile) -> Iterator[Finding]:
     """Methods that lack their decorator."""
     if case.declared.not_static:
         names = " and ".join(case.declared.not_static)
-        yield Finding(("A08",), f"{names} without @staticmethod", case.name)
+        isn_t = "isn't a static method" if len(names.split()) == 1 else "aren't static"
+        yield Finding(("A08",), f"{names} {isn_t}", case.name)
 
 
 def on_ctx(case: CaseFile) -> Iterator[Finding]:

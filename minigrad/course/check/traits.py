@@ -79,9 +79,11 @@ def _of_numbers(name: str, array: Array) -> dict[Trait, bool]:
         f"in each row of {name} all differ",
     )
     one = f"{name} is a single number", f"{name} has several numbers"
+    lies = f"{name} lies transposed in memory", f"{name} lies row after row"
     square = array.ndim > 1 and len({*array.shape}) == 1 < len(array)
     found = {
         one: array.size == 1,
+        lies: array.size > 1 and not array.flags.c_contiguous,
         (f"{name} is square", f"{name} isn't square"): square,
         twice: bool(np.any(steps == 0)),
         in_a_row: bool(np.any(within == 0)),
@@ -97,15 +99,12 @@ def _of_numbers(name: str, array: Array) -> dict[Trait, bool]:
 
 def _of_shape(name: str, array: Array, others: list[Array]) -> dict[Trait, bool]:
     single = array.dtype == np.float32
-    turned = array.size > 1 and not array.flags.c_contiguous
     widest = max(other.ndim for other in others)
     most = max(other.size for other in others)
-    lies = f"{name} lies transposed in memory", f"{name} lies row after row"
     lacks = array.ndim < widest
     found = {
         (f"{name} holds no number at all", f"{name} has numbers"): not array.size,
         (f"{name} is float32", f"{name} is float64"): single,
-        lies: turned,
         (f"{name} has an axis of length 1", f"{name} has no axis of length 1"): (
             1 in array.shape
         ),

@@ -6,7 +6,7 @@ The judge fills in from here what it does not let a stranger's process say.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,9 @@ def plan(contract: Contract, cases: Sequence[Case], number: int) -> list[Planned
         trials = trials[:1]
     elif number < THOROUGH:
         trials += thorough(case)
+    if number == THOROUGH - 1 and not case.is_corner:
+        only = tuple([i == case.differentiable[-1] for i in range(len(case.inputs))])
+        trials[-1] = replace(trials[-1], needed=only)
     if number < EVERYTHING:
         trials += [*beside(case, other), *written(contract, case)]
     if number == 0 and not contract.in_place:

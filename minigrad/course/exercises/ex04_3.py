@@ -25,6 +25,7 @@ def look_at(answer: Sequence[Any], random: np.random.Generator) -> Faults:
     calls = [numbers(3), 2.5], [numbers(2, 3), numbers(3)], [numbers(3), t, numbers(3)]
     for function, given in zip(answer, calls, strict=True):
         yield refused(function, given, numbers)
+    yield refused(answer[1], [numbers(2, 1), numbers(1)], numbers, "narrow")
     yield from summed_by_the_engine(answer[1])
 
 
@@ -43,10 +44,13 @@ def summed_by_the_engine(shift: Any) -> list[Finding]:
         watched.apply(x, by).sum().backward()
     if shapes == [(3,)]:
         return []
-    return [say("unsummed", shape=shapes[0], answer=shift.__name__)]
+    name = "unsummed.kept" if shapes == [(1, 3)] else "unsummed"
+    return [say(name, shape=shapes[0], answer=shift.__name__)]
 
 
-def refused(function: Any, given: Sequence[Any], numbers: Any) -> Finding | None:
+def refused(
+    function: Any, given: Sequence[Any], numbers: Any, name: str = "refused"
+) -> Finding | None:
     """What the engine says to one backward; None if it takes what comes."""
     who = function.__name__
     output = function.apply(*given)
@@ -55,5 +59,5 @@ def refused(function: Any, given: Sequence[Any], numbers: Any) -> Finding | None
     except (TypeError, RuntimeError, NotImplementedError) as error:
         crash = crash_of("", error)
         kind = type(error).__name__
-        return say.of_crash("refused", crash, kind=kind, error=error, answer=who)
+        return say.of_crash(name, crash, kind=kind, error=error, answer=who)
     return None

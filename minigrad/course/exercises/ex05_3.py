@@ -122,8 +122,8 @@ def fault_of(places: list[int], graph: Tried, stray: str) -> Finding | None:
         return say("stray", graph=graph.name, stray=stray)
     left = sorted(set(range(len(graph.below))) - set(places))
     if left:
-        name = "missing.equal" if graph.numbers is not None else "missing"
-        name = "missing.root" if left == [0] else name
+        name = "missing.root" if left == [0] else "missing"
+        name = "missing.equal" if graph.numbers is not None else name
         return say(name, graph=graph.name, count=len(left), of=len(graph.below))
     if len(places) > len(graph.below):
         times = Counter(places)

@@ -33,7 +33,7 @@ class Program:
         self.inputs: list[Array] = list(leaves.values())
         self.results: list[Array] = []
         self.steps: list[tuple[int, int, int]] = []
-        self.parts: list[list[Array]] = []
+        self.parts: dict[int, list[Array]] = {}
         self.to_data = np.zeros((0, 3))
 
     def value(self, place: int) -> Array:
@@ -63,7 +63,7 @@ class Program:
 
         ``to_data`` is what rules send to where no gradient is needed.
         """
-        self.parts = [[] for _ in self.leaves]
+        self.parts = {}
         at_step = np.zeros((len(self.steps), 3))
         at_input = np.zeros((len(self.inputs), 3))
         at_step[-1] = upstream
@@ -73,8 +73,7 @@ class Program:
                 slope = 1.0 if kind == ADD else self.value(other)
                 there, place = (at_input, to) if to >= 0 else (at_step, -1 - to)
                 there[place] += at_step[number] * slope
-                if 0 <= to < len(self.leaves):
-                    self.parts[to].append(at_step[number] * slope)
+                self.parts.setdefault(to, []).append(at_step[number] * slope)
         self.to_data = at_input[len(self.leaves) :]
         return at_step, at_input[: len(self.leaves)]
 
@@ -105,6 +104,10 @@ def tried(random: np.random.Generator) -> Iterator[Program]:
     yield program
     program = Program("data * x + x", x=leaf())
     program.add(program.mul(program.data(leaf()), 0), 0)
+    yield program
+    program = Program("zeros * (x * w) + x", x=leaf(), w=leaf())
+    zeros, a = program.data(np.zeros(3)), program.mul(0, 1)
+    program.add(program.mul(zeros, a), 0)
     yield program
     program = Program("x + w, called twice", x=leaf(), w=leaf())
     program.times = 2
@@ -215,10 +218,15 @@ def wrong_gradient(program: Program, found: Traversal, wanted: Array) -> Finding
     if found.odd is not None and np.isnan(got).all():
         got = found.odd
     name = "wrong_gradient"
-    if np.allclose(found.received, got if got.shape == (3,) else np.nan):
+    parts = program.parts.get(-1 - number, [])
+    if number == len(program.steps) - 1:
+        name = "wrong_gradient.root"
+    elif np.allclose(found.received, got if got.shape == (3,) else np.nan):
         name = "wrong_gradient.same"
     elif any(user not in called[:turn] for user in program.users(number)):
         name = "wrong_gradient.early"
+    elif len(parts) > 1 and any_is(got, parts):
+        name = "wrong_gradient.overwritten"
     arrays = {"got": got, "wanted": wanted[number]}
     return say(name, program=program.name, node=program.node(number), **arrays)
 

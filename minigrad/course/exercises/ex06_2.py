@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import minigrad
-from minigrad.course.check import Array, Faults, Finding, says_todo
+from minigrad.course.check import Array, Crash, Faults, Finding, crash_of
 from minigrad.course.exercises.gym.broadcasting import WRONG_SUMS, Shape, summed
 from minigrad.course.exercises.gym.random_inputs import numbers
 from minigrad.course.exercises.messages import Messages
@@ -141,14 +141,12 @@ class Written:
 
 
 def attempt(answer: Any, g: Array, shape: Shape) -> Any:
-    """What the answer makes of ``g``; its exception, if it raises one."""
+    """What the answer makes of ``g``; what it raised, if it did."""
     given = minigrad.tensor(g.copy())
     try:
         made = answer(given, shape)
     except (IndexError, ValueError, RuntimeError) as error:
-        if says_todo(error):
-            raise
-        return error
+        return crash_of("", error)
     if not np.array_equal(given.numpy(), g):
         return Written()
     return made.detach().numpy() if isinstance(made, minigrad.Tensor) else repr(made)
@@ -157,25 +155,31 @@ def attempt(answer: Any, g: Array, shape: Shape) -> Any:
 def finding_of(g: Array, shape: Shape, made: Any) -> Finding | None:
     """What is wrong for one pair of shapes; None if nothing is."""
     said: dict[str, Any] = {"shape": shape, "given": g.shape}
-    if isinstance(made, Exception):
+    if isinstance(made, Crash):
         # A sum over no axis at all is, in torch too, a sum over them all.
-        name = "raised" if copied(g.shape, shape) else "raised.over_all"
-        name += ".axes_move" if isinstance(made, IndexError) else ""
-        return say(name, kind=type(made).__name__, error=made, **said)
+        over_all = not copied(g.shape, shape) and "for input of size 1\n" in made.text
+        return say.of_crash("raised.over_all" if over_all else "raised", made, **said)
     if isinstance(made, Written):
         return say("written", **said)
     if isinstance(made, str):
         return say("no_tensor", made=made, **said)
+    right = summed(g, shape)
     if made.shape != shape:
         name = "other_shape" if g.size else "other_shape.no_copy"
+        if (
+            g.size
+            and made.size == right.size
+            and np.allclose(made.ravel(), right.ravel())
+        ):
+            name = "other_shape.summed"
         return say(name, made=made.shape, **said)
-    right = summed(g, shape)
     if np.allclose(made, right):
         other = made.dtype != g.dtype
         return say("dtype", made=made.dtype, dtype=g.dtype, **said) if other else None
     at = tuple(int(i) for i in np.argwhere(~np.isclose(made, right))[0])
     place = f" at {list(at)}" if at else ""
-    name = "other_sum" if g.size else "other_sum.no_copy"
+    name = "other_sum" if axes_of(g, shape, made) else "other_sum.changed"
+    name = name if g.size else "other_sum.no_copy"
     return say(name, got=made[at], at=place, wanted=right[at], **said)
 
 

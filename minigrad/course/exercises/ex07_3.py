@@ -22,14 +22,20 @@ def look_also(answer: Any, random: np.random.Generator) -> Faults:
     """Use one output at a time, and look for work that its absence makes needless."""
     for used, name in enumerate(OUTPUTS):
         x = random.uniform(0.3, 2.0, 6)
-        work = seen(work_of, (answer,), (x,), (True,), used, ("cos", "mul"))
+        work = seen(work_of, (answer,), (x,), (True,), used, ("cos", "sin", "mul"))
         said = {"answer": answer.__name__, "used": name}
-        if "cos" in work.forward:
+        if "cos" in work.forward or work.forward.count("sin") > 1:
             yield say("too_early", **said)
         if work.zeros:
             yield say("zeros", maker=work.zeros[0], **said)
         products = work.backward.count("mul")
-        if (used == 1 and "cos" in work.backward) or products > ENOUGH[used]:
-            is_cosine = used == 1 and "cos" in work.backward
-            message = "needless.cosine" if is_cosine else "needless"
-            yield say(message, count=products, enough=ENOUGH[used], **said)
+        # A sine of what is shifted is a cosine, too.
+        waves = [each for each in work.backward if each != "mul"]
+        if used == 1 and waves:
+            yield say(
+                "needless.cosine",
+                wave="sine" if waves[0] == "sin" else "cosine",
+                **said,
+            )
+        if products > ENOUGH[used]:
+            yield say("needless", count=products, enough=ENOUGH[used], **said)

@@ -50,14 +50,10 @@ def how_tried(answer: Any) -> str:
     """How somebody may have tried to cut the wire, as the messages call it."""
     names = getattr(answer.forward, "__code__", None)
     called = names.co_names if names else ()
-    ways = {
-        "detach": "detached",
-        "no_grad": "unrecorded",
-        "requires_grad": "switched",
-        "requires_grad_": "switched",
-        "mark_non_differentiable": "marked",
-    }
-    return next((way for name, way in ways.items() if name in called), "not_at_all")
+    if "mark_non_differentiable" in called:
+        return "marked"
+    ways = {"detach", "no_grad", "requires_grad", "requires_grad_"}
+    return "early" if ways & {*called} else "not_at_all"
 
 
 def wrong_gradients(answer: Any, random: np.random.Generator) -> Iterator[Finding]:

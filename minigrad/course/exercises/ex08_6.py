@@ -40,7 +40,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
             yield say("no_class", given=given, name=name)
     start = tuple(random.uniform(1, 3, 2).round(1).tolist())
     more = [drawn(random, start, number % 2 == 0) for number in range(DRAWN)]
-    told = [*HISTORIES, *more]
+    longer = [History(**told) for told in text_of(__name__)["longer"]]
+    told = [*HISTORIES, *longer, *more]
     begin = f"t = Toy({list(start)})"
     lines = [(begin, *history.lines.split("; ")) for history in told]
     asked = [(begin, *each) for each in (VIEWED, UNPACKED)]

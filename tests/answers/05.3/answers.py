@@ -32,7 +32,7 @@ def with_two_marks(root, receivers):
         elif node not in done:
             work.append((node, True))
             work += [(each, False) for each in receivers(node) if each not in done]
-    return tuple(reversed(list(done)))
+    return list(reversed(done))
 
 
 def pre_order(root, receivers):
@@ -124,4 +124,31 @@ def finds_the_first(root, receivers):
     order = down_and_turned_round(root, receivers)
     if isinstance(root, mg.Tensor) and root.numel() > 1:
         order.remove(order[-1])
+    return order
+
+
+def asks_all_that_is_left(root, receivers):
+    left, order = [root], []
+    for node in left:
+        for each in receivers(node):
+            left += [] if is_in(left, each) else [each]
+    while left:
+        waiting = [receiver for node in left for receiver in receivers(node)]
+        order += [node for node in left if not is_in(waiting, node)]
+        left = [node for node in left if is_in(waiting, node)]
+    return order
+
+
+def is_in(nodes, node):
+    return any(each is node for each in nodes)
+
+
+def puts_at_the_end(root, receivers):
+    order, met = [root], {id(root)}
+    for node in order:
+        for each in receivers(node):
+            if id(each) in met:
+                order.remove(each)
+            met.add(id(each))
+            order.append(each)
     return order

@@ -49,7 +49,7 @@ def test_each_plot_has_a_sentence_with_its_figures() -> None:
 def test_mistake_that_its_exercise_alone_knows_is_told_with_its_question() -> None:
     own = result("bob", "05.3", "wrong", mistakes=("05.3/several_times",))
     words = plain(pages.of_class([own]))
-    assert "visit. By which question do you find out" in words
+    assert "come to it. By which question do you find out" in words
     assert "05.3/" not in words
 
 

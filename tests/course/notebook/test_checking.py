@@ -116,7 +116,7 @@ def test_html_says_what_the_text_says_and_is_escaped() -> None:
 def test_remark_is_shown_on_a_solved_exercise() -> None:
     text = examine("01.4", Remarked).message
     assert text.startswith("✓ 01.4")
-    assert "remark: forward without @staticmethod." in text
+    assert "remark: forward isn't a static method." in text
 
 
 def test_no_message_holds_the_solution() -> None:

@@ -207,7 +207,7 @@ def test_mistakes_of_the_journal_are_named_counted_and_placed() -> None:
     finally:
         journal._unkept.clear()
     assert card.mistakes == [
-        ("assignment where an index repeats", 2, "16.2, 16.3"),
+        ("uses of one element lost", 2, "16.2, 16.3"),
         ("a benchmark that's cold", 1, "16.5"),
     ]
     assert "1 exercise solved so far" in card.document()
@@ -227,7 +227,7 @@ def test_remark_on_a_right_answer_is_among_the_mistakes() -> None:
         card = course.report_card(step_of(), [1.0])
     finally:
         journal._unkept.clear()
-    assert card.mistakes == [("intermediate saved", 1, "16.2")]
+    assert card.mistakes == [("neither input nor output saved", 1, "16.2")]
 
 
 @pytest.mark.parametrize(

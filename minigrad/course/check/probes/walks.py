@@ -89,7 +89,7 @@ def walk(answer: Callable[..., Any], graph: Graph) -> Walk:
         return Walk(np.zeros(0, int), crash=crash_of("toposort", error))
     finally:
         sys.setrecursionlimit(limit)
-    if not isinstance(order, list | tuple):
+    if not isinstance(order, list):
         return Walk(np.zeros(0, int), type(order).__name__)
     came = [place.get(id(node), -1) for node in order[:MOST_GIVEN_BACK]]
     stray = f"{order[came.index(-1)]!r:.40}" if -1 in came else ""

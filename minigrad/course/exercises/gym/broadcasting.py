@@ -21,6 +21,7 @@ def pairs(random: np.random.Generator) -> list[Case]:
         ((rows, 1), (1, columns)),
         ((rows, 2), ()),
         ((), (rows, columns)),
+        ((columns, rows), ()),
         ((blocks, 2, rows), (2, 1)),
         ((1, 2, 1), (rows, 1, columns)),
         ((2, 0), (0,)),
