@@ -49,7 +49,7 @@ def test_of_the_test(hands_on: Any) -> Faults:
         if rule.right and number == 0 and said is None:
             yield say("nothing")
         if rule.right and not said:
-            yield say("refuses_a_copy" if number else f"refuses{by_slope}")
+            yield say(rule.row.get("name", f"refuses{by_slope}"))
         if not rule.right and said:
             name = rule.row["name"]
             if measured:

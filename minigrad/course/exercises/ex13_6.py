@@ -27,10 +27,11 @@ RULES = rules_of(__name__)
 
 
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
-    """Each Function several times, in float32, at numbers of the usual size."""
+    """Each Function several times, at numbers of the usual size."""
     for rule in RULES:
         # Not normal: an answer may draw from the same seed, and these would be its v.
-        numbers = random.uniform(-60, 60, (WRONG, SIZE)).astype(np.float32)
+        dtype = np.float64 if "double" in rule.row else np.float32
+        numbers = random.uniform(-60, 60, (WRONG, SIZE)).astype(dtype)
         times = rule.row.get("times", RIGHT) if rule.right else WRONG
         found = asked(answer, rule, numbers[:times], LUCK)
         if found.said is None:
@@ -39,7 +40,7 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
             name = "refuses" if rule.right else "accepts"
             yield say(f"{name}{why(found, rule.right)}", rule=rule.does)
         if found.asked.dtype != numbers.dtype:
-            yield say("dtype", dtype=found.asked.dtype)
+            yield say("dtype", dtype=found.asked.dtype, own=numbers.dtype)
         written = "x.numbers" in found.changed
         yield left_behind("is_adjoint", ("x.numbers",) if written else ())
         if not rule.right and asked(answer, rule, [NOTHING] * WRONG, LUCK).said:

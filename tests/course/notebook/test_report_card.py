@@ -227,7 +227,7 @@ def test_remark_on_a_right_answer_is_among_the_mistakes() -> None:
         card = course.report_card(step_of(), [1.0])
     finally:
         journal._unkept.clear()
-    assert card.mistakes == [("neither input nor output saved", 1, "16.2")]
+    assert card.mistakes == [("what's saved is neither input nor output", 1, "16.2")]
 
 
 @pytest.mark.parametrize(

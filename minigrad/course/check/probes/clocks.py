@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -89,13 +90,24 @@ class Clock:
 
 
 @contextlib.contextmanager
-def in_place_of_time(clock: Clock) -> Iterator[None]:
-    """Who looks at a clock meanwhile looks at this one."""
-    with contextlib.ExitStack() as stack:
-        for name in CLOCKS:
-            stack.enter_context(mock.patch.object(time, name, clock.read))
-            stack.enter_context(mock.patch.object(time, f"{name}_ns", clock.read_ns))
-        yield
+def in_place_of_time(clock: Clock, answer: Callable[..., Any]) -> Iterator[None]:
+    """Who looks at a clock meanwhile looks at this one, also by a name of its own."""
+    reads = {name: clock.read for name in CLOCKS}
+    reads |= {f"{name}_ns": clock.read_ns for name in CLOCKS}
+    names = getattr(inspect.unwrap(answer), "__globals__", {})
+    clocks = [(getattr(time, name), read) for name, read in reads.items()]
+    own = {
+        key: (was, read)
+        for key, was in names.items()
+        for one, read in clocks
+        if was is one
+    }
+    with mock.patch.multiple(time, **reads):
+        names.update({key: read for key, (_, read) in own.items()})
+        try:
+            yield
+        finally:
+            names.update({key: was for key, (was, _) in own.items()})
 
 
 def timed(answer: Callable[..., Any], pace: Pace) -> Timed:
@@ -113,7 +125,7 @@ def timed(answer: Callable[..., Any], pace: Pace) -> Timed:
 
         return run
 
-    with in_place_of_time(clock):
+    with in_place_of_time(clock, answer):
         said = answer(*[program(place) for place in range(len(pace.usual))])
     calls = np.array(who[:MOST_TOLD], int), np.array(took[:MOST_TOLD])
     return Timed(numbers_in(said), type(said).__name__, *calls, clock.looks)
