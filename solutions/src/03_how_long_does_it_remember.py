@@ -175,9 +175,9 @@ def peak(n, size):
 # %% [markdown]
 # ## 03.5 A mask instead of floats
 #
-# Write `Relu`, for finite x. This time ctx may keep one byte for each number of `x`, and
-# no more: neither `x` nor the result, which the caller may throw away. The gradient is 0
-# where `x` is 0 or less. (About 12 minutes.)
+# Write `Relu`, for finite x. This time ctx may keep one byte for each number of `x`,
+# and no more: neither `x` nor the result, which the caller may throw away. The gradient
+# is 0 where `x` is 0 or less. (About 12 minutes.)
 
 
 # %% tags=["exercise"]

@@ -119,9 +119,8 @@ def example():
 # The ten questions: 1 does forward return what you mean, 2 do slopes agree, 3 is there
 # one gradient an argument, 4 is only what's needed kept, 5 do two calls leave each
 # other alone, 6 does it write only where it may, 7 frozen inputs and unused outputs,
-# 8 the second derivative, 9 dtype, order and device, 10 do forward mode and vmap
-# work, or refuse. Answer "yes", "no" or "-" for each, before you check. Repair what
-# gets a "no".
+# 8 the second derivative, 9 dtype, order, device, 10 do forward mode and vmap work, or
+# refuse. Answer each with "yes", "no" or "-", before you check. Repair each "no".
 
 # %% tags=["exercise"]
 review = ["?", "?", "?", "?", "?", "?", "?", "?", "?", "?"]

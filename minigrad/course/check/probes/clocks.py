@@ -92,7 +92,7 @@ class Clock:
 @contextlib.contextmanager
 def in_place_of_time(clock: Clock, answer: Callable[..., Any]) -> Iterator[None]:
     """Who looks at a clock meanwhile looks at this one, also by a name of its own."""
-    reads = dict.fromkeys(CLOCKS, clock.read)
+    reads: dict[str, Any] = dict.fromkeys(CLOCKS, clock.read)
     reads |= {f"{name}_ns": clock.read_ns for name in CLOCKS}
     names = getattr(inspect.unwrap(answer), "__globals__", {})
     clocks = [(getattr(time, name), read) for name, read in reads.items()]
