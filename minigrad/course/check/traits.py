@@ -89,10 +89,10 @@ def _of_numbers(name: str, array: Array) -> dict[Trait, bool]:
         in_a_row: bool(np.any(within == 0)),
     }
     if is_float(array):
+        found[large] = bool(np.any(np.abs(array) >= LARGE))
         found[tiny] = bool(np.any((array != 0) & (np.abs(array) < TINY)))
         found[near] = bool(np.any((steps > 0) & (steps < 1e-6)))
         found[zeros] = bool(np.any(array == 0))
-        found[large] = bool(np.any(np.abs(array) >= LARGE))
         found[negative] = bool(np.any(array < 0))
     return found
 
