@@ -112,7 +112,13 @@ def is_turned(got: Array, right: Array) -> bool:
 def facts_of(name: str, case: Case) -> dict[str, Any]:
     """What each message says of a case."""
     shapes = [str(x.shape) for x in case.given if isinstance(x, np.ndarray)]
-    return {"name": name, "in_dims": case.in_dims, "shapes": " and ".join(shapes)}
+    rest = [
+        f", argument {place} = {x}"
+        for place, x in enumerate(case.given)
+        if not isinstance(x, np.ndarray)
+    ]
+    told = " and ".join(shapes) + "".join(rest)
+    return {"name": name, "in_dims": case.in_dims, "shapes": told}
 
 
 def same(one: Array, other: Array) -> bool:

@@ -49,6 +49,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
         name, dtype, *turned = case
         laid = tried(laid_out, (answer,), numbers(dtype), *turned)
         yield fault_in(laid, name, dtype, recorded)
+        if isinstance(laid, Laid) and laid.shared:
+            yield say("shared", names=", ".join(laid.shared))
     moved = seen(on_second_device, (answer,), numbers("float32"))
     if moved.leaves:
         yield say("device", step=moved.leaves[0])

@@ -130,7 +130,10 @@ def why(said: float, right: float, did: Timed) -> str:
         "upside_down": [1 / np.median(ratios[1:]), 1 / right],
         "cold": [one.sum() / other.sum(), ratios[0], ratios.mean()],
         "seconds": [*usual, usual[0] - usual[1]],
-        "mean": [one[1:].sum() / other[1:].sum(), ratios[1:].mean()],
+        "mean": [
+            one[1:].sum() / other[1:].sum(),
+            *[ratios[warm:].mean() for warm in range(1, min(4, len(ratios)))],
+        ],
         "least": [ratios[1:].min(), ratios[1:].max()],
     }
     off = {n: min([abs(said / v - 1) for v in values]) for n, values in names.items()}

@@ -12,12 +12,16 @@ from minigrad.course.check.facts import Array
 
 @dataclass(frozen=True)
 class Laid:
-    """What one call gave, and in which dtypes; ``slope`` is what x got."""
+    """What one call gave, and in which dtypes; ``slope`` is what x got.
+
+    ``shared``: names on the class under which it left a tensor.
+    """
 
     value: Array
     slope: Array
     dtype: str
     slope_dtype: str
+    shared: tuple[str, ...] = ()
 
 
 def laid_out(
@@ -32,9 +36,16 @@ def laid_out(
     if turned:
         leaf = leaf.transpose(0, 1).contiguous().transpose(0, 1)
     leaf.requires_grad_()
+    before = dict(vars(answer))
     y = (engine_of(answer) or MINIGRAD).apply(answer, leaf)
     shape = y.transpose(0, 1).shape if turns else y.shape
     g = engine.arange(1.0, y.numel() + 1, dtype=y.dtype).reshape(shape) / 3
     (slope,) = engine.autograd.grad(y, leaf, g.transpose(0, 1) if turns else g)
     kind, other = (str(each.dtype).partition(".")[2] for each in (y, slope))
-    return Laid(y.detach().numpy().copy(), slope.numpy().copy(), kind, other)
+    shared = [
+        name
+        for name, value in vars(answer).items()
+        if isinstance(value, engine.Tensor) and before.get(name) is not value
+    ]
+    numbers = y.detach().numpy().copy(), slope.numpy().copy()
+    return Laid(*numbers, kind, other, tuple(shared))
