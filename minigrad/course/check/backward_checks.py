@@ -190,11 +190,12 @@ def _by_the_numbers(
     if found:
         # The ordinary case is told first: there is a number to look at.
         said = found[0] if found[0].story and not ids else raised
+        about = "Of the exception: " if said is raised and raised.looks_like else ""
         yield replace(
             raised,
             what=f"{found[0].what}. And {told}",
             where=f"{found[0].where}, and {where}",
-            looks_like=said.looks_like,
+            looks_like=f"{about}{said.looks_like}",
             hint=said.hint,
             evidence=found[0].evidence,
             arguments=found[0].arguments,

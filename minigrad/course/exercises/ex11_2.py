@@ -21,6 +21,8 @@ MUL: dict[str, Rule] = {
     "right": lambda a, da, b, db: da * b + a * db,
     "cross.first": lambda a, da, b, db: da * b,
     "cross.second": lambda a, da, b, db: a * db,
+    "cross.twice_first": lambda a, da, b, db: 2 * da * b,
+    "cross.twice_second": lambda a, da, b, db: 2 * a * db,
     "cross.both": lambda a, da, b, db: da * db,
     "step": lambda a, da, b, db: da * b + a * db + da * db,
     "turned": lambda a, da, b, db: a * da + b * db,
