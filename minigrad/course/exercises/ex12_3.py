@@ -27,7 +27,7 @@ STAGES = {
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """Two backwards inside the block; then an exception before the first."""
     for shape in SHAPES:
-        x, w = random.uniform(1, 2, shape), -random.uniform(3, 4, shape)
+        x, w = random.uniform(1, 2, shape), random.uniform(-4, -3, shape)
         yield fault_in(seen(packing.stored, (answer,), x, w, False), x, w)
     given: tuple[Array, ...] = np.ones(3, np.float32), np.arange(3), np.arange(3) > 0
     for was, back in zip(given, seen(packing.kept, (answer,), given), strict=True):

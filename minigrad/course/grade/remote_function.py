@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import itertools
 import textwrap
 import weakref
 from collections.abc import Callable, Sequence
@@ -196,6 +197,19 @@ class _There:
         }
 
 
+_NUMBERS = itertools.count()
+
+
+class _OnClass:
+    """Stands where the answer has left something else on its class than before."""
+
+    def __init__(self) -> None:
+        self.number = next(_NUMBERS)
+
+    def __repr__(self) -> str:
+        return f"<what the answer left, {self.number}>"
+
+
 def _forward(
     ctx: Any, function: type[Any], place: int, arguments: tuple[Any, ...], ask: Ask
 ) -> Any:
@@ -222,8 +236,11 @@ def _forward(
         if name.isidentifier() and not hasattr(ctx, name):
             setattr(ctx, name, _at(number, arguments, outputs))
     for name in went.on_class:
-        if name.isidentifier() and not hasattr(function, name):
-            setattr(function, name, None)
+        known = vars(function).get(name)
+        if name.isidentifier() and (
+            isinstance(known, _OnClass) or not hasattr(function, name)
+        ):
+            setattr(function, name, _OnClass())
     ctx.there = _There(went.handle, arguments)
     if went.several:
         return tuple(outputs)

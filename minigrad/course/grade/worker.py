@@ -237,17 +237,19 @@ class Desk:
     def forward(self, asked: say.Forward) -> say.Forwarded:
         """One call of apply, kept for a backward."""
         answer = self.answers[asked.place]
-        before = set(vars(answer))
         deadline = Deadline(3600.0)
         handle = len(self.calls)
         with as_imported.in_force(), running(deadline):
             watch = Watch(answer, deadline)
+            before = watch.contents_of_class()
             names = tuple(["x"] * len(asked.arguments))
             contract = Contract(answer.__name__, names)
             call = OneCall(watch, contract, asked.arguments, asked.needs).forward()
         self.calls[handle] = call, watch
         if "crash" in call.facts:
             return say.Forwarded(handle, crash=call.facts["crash"])
+        now = watch.contents_of_class()
+        changed = [name for name, value in now.items() if before.get(name) != value]
         results = call.results()
         saved: tuple[int, ...] = ()
         kept: list[tuple[str, int]] = []
@@ -268,7 +270,7 @@ class Desk:
             saved=saved,
             kept=tuple([name for name, _ in kept]),
             kept_places=tuple([place for _, place in kept]),
-            on_class=tuple(sorted(set(vars(answer)) - before)),
+            on_class=tuple(sorted({n.removeprefix("ctx class.") for n in changed})),
             dirty=call.facts["dirty"],
             marked=call.facts["marked"],
             materialize_grads=call.facts.get("materialize_grads", True),

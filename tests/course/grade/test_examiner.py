@@ -142,7 +142,7 @@ class {name}(mg.autograd.Function):
     result = graded(exercise, source)
     # The numbers were right as it was shipped; that is no half of a repair.
     assert (result.state, result.points) == ("wrong", 0)
-    assert result.mistakes == ((mistake,) if mistake else ("S06",))
+    assert result.mistakes == ((mistake,) if mistake else ("S06",)), result.rows
 
 
 def test_a_cycle_in_the_box_is_a_cycle_out_here(graded: Grade) -> None:
