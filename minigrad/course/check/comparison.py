@@ -55,7 +55,7 @@ def of_gradient(case: CaseFile, samples: Sequence[Sample]) -> Said | None:
         _without_upstream(samples),
         _by_powers(case, plain),
         _of_signs(case, plain),
-        _not_in_proportion(samples),
+        None if case.contract.random else _not_in_proportion(samples),  # other draws
         _taken_for(case, plain),
         _by_elements(case, plain),
         _by_ratios(case, plain),

@@ -50,8 +50,8 @@ def look_at(answer: Any, random: np.random.Generator) -> Faults:
 
 def kept_on(function: Any) -> set[tuple[str, str]]:
     """The attributes of a Function's class, of those below it and of its nodes'."""
-    kinds = (*function.__mro__, function._backward_cls)
-    return {(name, repr(v)) for kind in kinds for name, v in vars(kind).items()}
+    kinds = [vars(kind).items() for kind in (*function.__mro__, function._backward_cls)]
+    return {(n, f"{v} {getattr(v, '__dict__', v)}") for kind in kinds for n, v in kind}
 
 
 def by_the_first(

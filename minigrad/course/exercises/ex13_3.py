@@ -16,11 +16,11 @@ say = Messages(__name__)
 def look_at(answer: Any, random: np.random.Generator) -> Faults:
     """The weak check has to accept it everywhere, and the strong one to reject it."""
     for shape in ((3,), (2, 3), (1,), ()):
-        # Without axes a product is a number, and its dtype is lost on the way.
-        x, g = [
-            np.asarray(random.choice([-1.0, 1.0], shape) * size.round(2))
-            for size in (random.uniform(0.5, 2, shape), random.uniform(1.2, 2, shape))
-        ]
+        x, sizes = random.uniform(0.5, 2, shape), random.uniform(1.2, 2, shape)
+        x = np.asarray(random.choice([-1.0, 1.0], shape) * x.round(2))
+        # Of both signs and in no order: what sorts them isn't right by luck.
+        sizes = np.roll(np.sort(sizes, None), 1).reshape(shape)
+        g = np.asarray(np.resize([1, -1], shape) * sizes)
         if x.ndim == 2:
             x[0, 0] = 0
         weak, strong = [

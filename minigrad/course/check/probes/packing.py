@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,6 @@ from minigrad.course.check.facts import Array, Crash
 from minigrad.course.check.lifetimes import watch
 from minigrad.course.check.side_effects import Lent
 from minigrad.course.check.spy import crash_of
-from minigrad.lint.forward import items_of
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,7 @@ def packed_of(pack: Any, array: Array) -> tuple[Packed, Any]:
         packed = pack(tensor)
         changed = lent.changed()
         del tensor, lent
-        cells = getattr(packed, "__closure__", None)
-        held = [cell.cell_contents for cell in cells] if cells else packed
-        if not isinstance(held, minigrad.Tensor):
-            held = getattr(held, "__dict__", held)  # of an object of their own
-        size = sum([size_of(part) for part in items_of(held)])
+        size = sum({id(each): each.nbytes for each in arrays_in(packed)}.values())
     except Exception as error:
         return Packed(crash=crash_of("hook", error)), None
     return Packed(size, watched.alive()["tensor"], changed=changed), packed
@@ -75,9 +72,15 @@ def unpacked(unpack: Any, found: Packed, packed: Any) -> Packed:
     return replace(found, back=back.detach().numpy().copy(), kind="Tensor")
 
 
-def size_of(part: Any) -> int:
-    """The bytes of a tensor or an array; what is neither takes almost none."""
-    return int(getattr(part, "nbytes", 0))
+def arrays_in(part: Any, depth: int = 4) -> Iterator[Any]:
+    """The tensors and arrays that something holds: a list, an object, a function."""
+    if isinstance(part, minigrad.Tensor | np.ndarray):
+        yield part
+    elif depth and not isinstance(part, type):
+        shared = [getattr(part, f"__{of}__", None) for of in ("globals", "builtins")]
+        for each in gc.get_referents(part):
+            if not any([each is other for other in shared]):
+                yield from arrays_in(each, depth - 1)
 
 
 @dataclass(frozen=True)
