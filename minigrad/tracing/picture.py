@@ -163,7 +163,6 @@ def completed(data: dict[str, Any]) -> dict[str, Any]:
     """A recording of schema 1, which tells of no forward values, as one of today.
 
     Its calls have edges and names, and no values.
-
     Its picture stops at each step of the story, and says what that said.
     """
     graph = data["graph"]

@@ -182,8 +182,8 @@ def add_terms(rules: list[Rule], events: list[dict[str, Any]]) -> None:
     shown = {id(event) for event in events}
     calls = numbers = 0
     begun = time.perf_counter()
-    unheard, modes = observe.unobserved(), Modes().in_force()
-    with unheard, np.errstate(all="ignore"), modes, quiet():
+    # The modes keep what NumPy is told to ignore: they come behind it.
+    with observe.unobserved(), np.errstate(all="ignore"), Modes().in_force(), quiet():
         for rule in rules:
             event = rule.event
             if id(event) not in shown:

@@ -34,8 +34,10 @@ def operation_of(label: str) -> str:
 
     >>> operation_of("MulBackward0"), operation_of("CubeBackward")
     ('Mul', 'Cube')
+    >>> operation_of("ViewBackward0_copy")  # torch.view_copy
+    'View'
     """
-    return re.sub(r"Backwards?\d*$", "", label)
+    return re.sub(r"Backwards?\d*(_copy)?$", "", label)
 
 
 def titled(

@@ -86,9 +86,9 @@ def step_cell(shell: Any, cell: str, options: Mapping[str, str], title: str) -> 
     from IPython.display import display
 
     __tracebackhide__ = True
-    source = "# %%step\n" + shell.transform_cell(cell)  # its lines keep their numbers
     running = shell.execution_count - 1  # the count is that of the next cell
     try:
+        source = "# %%step\n" + shell.transform_cell(cell)  # lines keep their numbers
         code = session_code(source, shell.compile.cache(source, running), shell.compile)
     except SyntaxError as mistake:
         # IPython would show the frames of this module with a SyntaxError.

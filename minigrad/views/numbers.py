@@ -225,7 +225,7 @@ class Asking:
         return number_at(self.data["values"][ref["v"]], self.place)
 
     def _text(self, ref: Json) -> str:
-        if self.place is not None:
+        if self.place is not None and "v" in ref:  # else a hook has made it None
             return number(self._at(ref))
         return brief_text(self.data, ref)
 

@@ -61,7 +61,7 @@ def test_presenter_does_not_pause_where_nothing_comes_out(look: Open) -> None:
     page.keyboard.press(" ")
 
 
-def large() -> mg.views.Recording:
+def large() -> Recording:
     """A picture that no screen has room for at once."""
     x = mg.tensor([1.0, 2.0], requires_grad=True)
     with mg.record("Many") as trace:

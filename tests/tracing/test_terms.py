@@ -240,6 +240,22 @@ def test_rule_that_draws_what_it_gives_is_said() -> None:
     assert says == "run again, the rule returns something else"
 
 
+def test_zeros_that_a_rule_is_asked_with_raise_nothing() -> None:
+    def divides(ctx: Any, g: mg.Tensor) -> mg.Tensor:
+        array = g.numpy()
+        return mg.tensor(np.where(array == 0, 0, array * array / array))
+
+    class Divides(mg.autograd.Function):
+        forward = staticmethod(lambda ctx, x: x * 1)
+        backward = staticmethod(divides)
+
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    with np.errstate(all="raise"):
+        trace = mg.step(lambda: Divides.apply(x).sum().backward())
+        (turn,) = turns_of(trace, "DividesBackward")
+    assert turn["terms"]["0"] == [0, 0, 0, 1.0, 1, 0, 1, 1.0]
+
+
 def test_changed_by_a_hook_is_said() -> None:
     def program() -> None:
         x = mg.tensor([1.0, 2.0], requires_grad=True)

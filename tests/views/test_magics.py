@@ -71,6 +71,23 @@ def test_syntax_error_is_told_without_a_player_and_without_our_frames(
     assert shown == []
 
 
+def test_cell_that_a_transformer_refuses_is_told_without_our_frames(
+    shell: InteractiveShell,
+    shown: list[Recording],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def refuse(lines: list[str]) -> list[str]:
+        if "%%step" not in "".join(lines):
+            raise SyntaxError("no tabs here")
+        return lines
+
+    shell.input_transformers_cleanup.append(refuse)
+    result = shell.run_cell("%%step\nx = 1")
+    assert isinstance(result.error_in_exec, magics.CellError)
+    assert "SyntaxError: no tabs here" in capsys.readouterr().out
+    assert shown == []
+
+
 @pytest.mark.parametrize(
     "cell", ["await pause()", "async with a: pass", "[v async for v in a]"]
 )

@@ -101,6 +101,18 @@ def test_second_backward_adds_to_what_grad_was() -> None:
     assert "what x.grad held before: now 7." in trace.explain("x").sentence
 
 
+def test_hook_that_takes_a_gradient_away_is_told_of_its_elements_too() -> None:
+    def hooked() -> None:
+        x = mg.tensor([1.0, 2.0], requires_grad=True)
+        y = x * 3
+        assert y.grad_fn is not None
+        y.grad_fn.register_prehook(lambda given: (None,))
+        y.sum().backward()
+
+    told = mg.step(hooked).explain("MulBackward0", (1,))
+    assert told.sentence.endswith("from SumBackward0 alone. A hook made it None.")
+
+
 def test_hook_that_changes_the_sum_is_told() -> None:
     def hooked() -> None:
         x = mg.tensor(3.0, requires_grad=True)

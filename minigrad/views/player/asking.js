@@ -191,7 +191,7 @@ export class Asking {
   }
 
   text(ref, cell) {
-    return cell ? number(this.at(ref, cell)) : brief(this.trace, ref);
+    return cell && ref.v ? number(this.at(ref, cell)) : brief(this.trace, ref);
   }
 }
 
