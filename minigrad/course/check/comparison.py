@@ -488,9 +488,7 @@ def where(
                 yield "the upstream gradient is positive", g > 0
 
     at_each = "It's wrong at each element where {}, and right at the others."
-    but_zeros = (
-        "It's wrong only where {}, and there at each element that isn't to be 0."
-    )
+    but_zeros = "It's wrong only where {}, and right there only where 0 is right."
     for marks, said in ((masks, at_each), (told, but_zeros)):
         if words := traits.where_wrong(marks, elements):
             return said.format(words)

@@ -320,8 +320,8 @@ def _by_a_factor(case: CaseFile, trial: Trial, run: Tangent) -> str:
     at = worst(got, right)
     if not np.allclose(slope * tangent, right) or not tangent[at]:
         return ""
-    said = f"At {case.contract.arguments[i]} = {trial.inputs[i][at]:.4g} your jvp"
-    said += f" multiplies the tangent by {got[at] / tangent[at]:.4g}"
+    said = f"At {case.contract.arguments[i]} = {trial.inputs[i][at]:.4g} what your jvp"
+    said += f" returns is {got[at] / tangent[at]:.4g} times the tangent"
     return f"{said}; the slope there is {slope[at]:.4g}."
 
 
