@@ -36,6 +36,9 @@ MADE = {
 }
 """What makes a tensor on the cpu, unless a device is named."""
 
+PLACES = (minigrad.Tensor, minigrad.device, str)
+"""By what ``to`` is told a device, whatever its name."""
+
 
 @dataclass(frozen=True)
 class Moved:
@@ -108,14 +111,25 @@ def noted(leaves: list[str]) -> AbstractContextManager[None]:
     """Note calls of what needs the cpu.
 
     What makes a tensor may be called on a device that was named, and for a single
-    number: torch takes those to where the other tensor is.
+    number: torch takes those to where the other tensor is. And it may be moved ``to``
+    a device, or to that of a tensor.
     """
+    here: list[tuple[Any, str]] = []
 
     def note(name: str, frame: FrameType, made: Any) -> None:
+        given = frame.f_locals
+        if name == "to":
+            places = [v for v in given["what"] if isinstance(v, PLACES)]
+            for tensor, maker in here:
+                if tensor is given["input"] and (places or given["device"] is not None):
+                    leaves.remove(maker)
+            return
         fits = name in MADE and (
-            made is None or made.dim() == 0 or frame.f_locals.get("device") is not None
+            made is None or made.dim() == 0 or given.get("device") is not None
         )
         if not fits:
             leaves.append(name)
+            here.append((made, name))
 
-    return calls_of((TAKEN | MADE).items(), note)
+    watched = TAKEN | MADE | {"to": minigrad.Tensor.to}
+    return calls_of(watched.items(), note)
