@@ -27,7 +27,9 @@ LESSON = "05_how_backward_finds_its_way"
 def landed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What was left; this process works in the workspace."""
     with tarfile.open(LANDED) as archive:
-        archive.extractall(tmp_path, filter="data")
+        # Debian's own Python 3.11.2 has none yet.
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)
+        archive.extractall(tmp_path)
     monkeypatch.chdir(tmp_path / "workspace" / "notebooks")
     return tmp_path
 

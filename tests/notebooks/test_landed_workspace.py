@@ -33,7 +33,9 @@ RENAMED = {str(_workspace.former(path)): str(path) for path in (UNTOUCHED, SOLVE
 def landed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The workspace as it was left; this process works in it."""
     with tarfile.open(LANDED) as archive:
-        archive.extractall(tmp_path, filter="data")
+        # Debian's own Python 3.11.2 has none yet.
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)
+        archive.extractall(tmp_path)
     monkeypatch.chdir(tmp_path / "notebooks")
     return tmp_path
 
