@@ -57,15 +57,10 @@ def holds_a_copy(answer: Any, random: np.random.Generator) -> bool:
     ctx = answer.apply(x, factor).grad_fn
     kept = [*ctx.saved_tensors, *vars(ctx).values()]
     values = [v.array if isinstance(v, minigrad.Tensor) else v for v in kept]
-    return any(
-        [
-            np.array_equal(value, factor.array)
-            for value in values
-            if not (
-                isinstance(value, np.ndarray) and np.shares_memory(value, factor.array)
-            )
-        ]
-    )
+    arrays = [v for v in values if isinstance(v, np.ndarray)]
+    lists = [v for v in values if not isinstance(v, np.ndarray)]
+    copies = [a for a in arrays if not np.shares_memory(a, factor.array)]
+    return any([np.array_equal(each, factor.array) for each in copies + lists])
 
 
 def drawn(random: np.random.Generator) -> tuple[Any, Any, Any]:
